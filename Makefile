@@ -1,0 +1,37 @@
+# One command for each thing a newcomer or a reviewer wants; see README.md.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+
+.PHONY: help setup demo test check bench clean
+
+help:            ## show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+$(STAMP): pyproject.toml
+	@echo "setting up $(VENV) (once, about half a minute)"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "warpsift needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+setup: $(STAMP)  ## prepare .venv with the warpsift command in it
+
+demo: setup      ## run BFS on a generated Delaunay graph, checked, with a table
+	$(BIN)/warpsift run bfs --graph delaunay-14
+
+test: setup      ## run all tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+check: setup     ## format, lint, types and tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(MAKE) test
+
+bench: setup     ## run the benchmarks and print their tables
+	$(BIN)/python -m benchmarks
+
+clean:           ## remove .venv and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist

@@ -1,0 +1,105 @@
+"""The instruction stream: what a kernel launch hands to everything that comes after it.
+
+A launch is a sequence of `Chunk`s. A chunk holds whole CTAs in dispatch order; inside it every warp owns one
+contiguous run of `OP` records, in program order. There is no barrier between chunks: whoever times the stream
+dispatches the next CTA as soon as an SM has room, whichever chunk it lies in. Timing and energy read only this
+stream and the counters that follow from it; no values, no masks.
+
+One `OP` is one warp instruction, with a single exception that makes the stream about three times smaller:
+consecutive ALU instructions of a warp are one record with a `count`.
+
+Dependences are held as on Maxwell and later GPUs, where the compiler gives each long-latency instruction one of a
+few scoreboard slots and each consumer a mask of slots to wait for: an instruction may issue only when all slots in
+its `wait` mask have no instruction in flight. A slot that is used again while in flight counts up, and is free when
+the last has returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+WARP_SIZE = 32
+LINE_BYTES = 128  # the coalescer's block; L1 and L2 lines of every GPU modelled here
+SECTOR_BYTES = 32  # the smallest piece that moves below the coalescer
+SECTORS_PER_LINE = LINE_BYTES // SECTOR_BYTES
+
+SLOTS = 16  # scoreboard slots per warp (Maxwell has 6 barriers; 16 lets the recorder never merge two loads needlessly)
+NO_SLOT = 255
+
+# Kinds of OP.
+ALU = 0  # `count` instructions; the first `detail` of them form a dependent chain; `array` of them are floating point
+LOAD = 1  # global load; `slot` is busy until all transactions have returned
+STORE = 2  # global store; nobody waits for it
+ATOMIC = 3  # global atomic, performed at L2; `slot` is NO_SLOT if its old value is not used
+SHARED = 4  # shared-memory access; `count` passes through the banks (1 = free of conflicts); `slot` as for LOAD
+BARRIER = 5  # wait for all warps of the CTA
+GATHER = 6  # command to the memory fast-forward unit; `first` indexes the chunk's `commands`; `slot` as for LOAD
+SCATTER = 7  # likewise, nobody waits for it
+KIND_NAMES = ("alu", "load", "store", "atomic", "shared", "barrier", "gather", "scatter")
+
+OP = np.dtype(
+    [
+        ("kind", np.uint8),
+        ("lanes", np.uint8),  # active lanes, 1 to 32
+        ("slot", np.uint8),  # scoreboard slot that this instruction occupies, or NO_SLOT
+        ("transactions", np.uint8),  # how many entries of `Chunk.transactions` belong to it, from `first`
+        ("wait", np.uint16),  # scoreboard slots that must be free before issue
+        ("count", np.uint16),  # ALU: instructions in the run; SHARED: bank passes; otherwise 1
+        ("first", np.uint32),
+        ("array", np.uint16),  # memory kinds: index into `LaunchInfo.arrays`; ALU: floating-point instructions
+        ("detail", np.uint16),  # ALU: length of the dependent chain, 1 to `count`
+    ]
+)
+assert OP.itemsize == 16
+
+# A transaction is one int64: line number << 16 | repeat << 8 | sector mask.
+# Loads and stores: one per distinct 128-byte line of the warp, in order of the first lane that touches it, with the
+# 32-byte sectors that are touched. Atomics: one per distinct sector, `repeat` = the most lanes on one address in it.
+LINE_SHIFT = 16
+REPEAT_SHIFT = 8
+SECTOR_MASK = (1 << SECTORS_PER_LINE) - 1
+
+
+@dataclass(frozen=True)
+class LaunchInfo:
+    """What is known of a launch before it runs."""
+
+    kernel: str
+    phase: str  # the algorithm's name for this step: "expand", "contract", "rank_update", ...
+    compaction: bool  # whether this is stream-compaction work (SCU paper, Fig. 1)
+    ctas: int
+    threads_per_cta: int
+    shared_bytes_per_cta: int = 0
+    arrays: Sequence[str] = field(default_factory=tuple)  # names that OP.array indexes
+
+    @property
+    def warps_per_cta(self) -> int:
+        return -(-self.threads_per_cta // WARP_SIZE)
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some CTAs of a launch, in dispatch order, warps of one CTA side by side."""
+
+    ops: np.ndarray  # OP records, warp after warp
+    warp_first: np.ndarray  # int64, warps + 1: warp w owns ops[warp_first[w] : warp_first[w + 1]]
+    transactions: np.ndarray  # int64, see above
+    ctas: int
+
+    @property
+    def warps(self) -> int:
+        return len(self.warp_first) - 1
+
+
+class Sink(Protocol):
+    """Whoever consumes launches: the counter, the timing engine, a trace writer."""
+
+    def begin(self, launch: LaunchInfo) -> None: ...
+
+    def chunk(self, chunk: Chunk) -> None: ...
+
+    def end(self) -> None: ...
