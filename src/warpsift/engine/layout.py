@@ -1,0 +1,151 @@
+"""How the engine holds its state: records at fixed addresses, read and written in place.
+
+Every component owns one *record* (its configuration, its counters, the addresses of its tables) and some *tables*
+(arrays of records, or of int64). The root record `S` holds the simulated time and the address of each component's
+record, and it is the only thing handed from function to function: Numba counts references to arrays, and passing
+them costs more than the model itself. A row is reached through a typed accessor,
+
+    channel = accessor(CHANNEL)          # once, at module level
+    c = channel(D.p_channels, 3)         # inside a kernel: a reference, c.reads += 1 writes to the table
+
+Geometry is data, so changing a machine compiles nothing. With NUMBA_DISABLE_JIT=1 the same sources run as plain
+Python on the same memory (rows are then np.record views), so a breakpoint inside the L2 works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+JIT_ENABLED = not numba.config.DISABLE_JIT
+JIT_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "boundscheck": False}
+
+i64 = types.int64
+void = types.void
+
+FOREVER = 1 << 62  # a time that never comes
+
+# Addresses of the component records, in the order in which they were added. A new component adds one name here.
+COMPONENTS = ("wheel", "dispatch", "sm", "l1", "noc", "l2", "dram", "units")
+
+ROOT = np.dtype(
+    [
+        ("now", np.int64),  # core cycle
+        (
+            "error",
+            np.int64,
+        ),  # 0, or an error code of errors.py's table; the run stops at the end of the cycle
+        ("error_where", np.int64),  # which unit of the component
+        ("checks", np.int64),  # 1: conservation checks on (test mode)
+        *[(f"p_{name}", np.int64) for name in COMPONENTS],
+    ],
+    align=True,
+)
+S_t = numba.from_dtype(ROOT)
+
+# Arrays by address, so that plain Python finds the memory behind an address. Emptied by Arena.close.
+_views: dict[int, np.ndarray] = {}
+
+
+def kernel(result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
+    """Compile a function of the engine with an explicit signature; plain Python when the JIT is disabled."""
+
+    def decorate(function: Callable) -> Callable:
+        if not JIT_ENABLED:
+            return function
+        return numba.njit(result(*arguments), **JIT_OPTIONS)(function)
+
+    return decorate
+
+
+def accessor(dtype: np.dtype) -> Callable[[Any, Any], Any]:
+    """A function (address of a table, index) -> reference to that row, usable inside kernels."""
+    if not JIT_ENABLED:
+        return lambda address, index: _views[int(address)][index]
+    record_type = numba.from_dtype(dtype)
+    itemsize = dtype.itemsize
+
+    @intrinsic
+    def row(typing_context, address, index):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            base, position = arguments
+            offset = builder.mul(position, context.get_constant(types.int64, itemsize))
+            return builder.inttoptr(builder.add(base, offset), context.get_value_type(record_type))
+
+        return record_type(types.int64, types.int64), codegen
+
+    return row
+
+
+def _plain_load(address: int, index: int) -> Any:
+    return _views[int(address)][index]
+
+
+def _plain_store(address: int, index: int, value: int) -> None:
+    _views[int(address)][index] = value
+
+
+@intrinsic
+def _jit_load(typing_context, address, index):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        pointer = builder.inttoptr(arguments[0], cgutils.intp_t.as_pointer())
+        return builder.load(builder.gep(pointer, [arguments[1]]))
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@intrinsic
+def _jit_store(typing_context, address, index, value):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        pointer = builder.inttoptr(arguments[0], cgutils.intp_t.as_pointer())
+        builder.store(arguments[2], builder.gep(pointer, [arguments[1]]))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), codegen
+
+
+# load(address, index) and store(address, index, value): a table of plain int64.
+load: Callable[[Any, Any], Any] = _jit_load if JIT_ENABLED else _plain_load
+store: Callable[[Any, Any, Any], None] = _jit_store if JIT_ENABLED else _plain_store
+
+
+class Arena:
+    """The memory of one engine: allocates records and tables, keeps them alive, and shows them by name."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, np.ndarray] = {}
+
+    def table(self, name: str, dtype: Any, rows: int) -> int:
+        """Allocate a zeroed table and return its address."""
+        if name in self.arrays:
+            raise ValueError(f"engine table {name!r} is allocated twice")
+        return self.adopt(name, np.zeros(max(int(rows), 1), dtype))
+
+    def adopt(self, name: str, array: np.ndarray) -> int:
+        """Keep an existing contiguous array alive under a name and return its address."""
+        array = np.ascontiguousarray(array)
+        view = array.view(np.recarray) if array.dtype.names else array
+        self.arrays[name] = view
+        address = int(array.ctypes.data)
+        _views[address] = view
+        return address
+
+    def release(self, name: str) -> None:
+        """Forget one table (a consumed chunk of the stream)."""
+        array = self.arrays.pop(name)
+        _views.pop(int(array.ctypes.data), None)
+
+    def record(self, name: str, dtype: np.dtype) -> tuple[Any, int]:
+        """Allocate one record; return the record (for the host to fill in) and its address."""
+        address = self.table(name, dtype, 1)
+        return self.arrays[name][0], address
+
+    def close(self) -> None:
+        for name in list(self.arrays):
+            self.release(name)

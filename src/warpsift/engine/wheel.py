@@ -1,0 +1,159 @@
+"""The timing wheel: everything that happens at a known later core cycle.
+
+A ring of buckets, one per cycle modulo the ring's size; each bucket is a first-in, first-out list of event nodes
+from a fixed pool, so that events of one cycle come out in the order in which they were put in (determinism). A bitmap
+of non-empty buckets finds the next event without walking the ring. An event more than one lap ahead stays in its
+bucket until its lap comes.
+
+An event is (kind, a, b); `run.py` hands it to the component that owns the kind:
+
+    wheel_push(S, when, EV_DRAM_DONE, token, channel)       # any component, when > S.now
+
+Kinds are the EV_ numbers below. `wheel_pop` and `wheel_next` belong to the main loop.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.engine.layout import FOREVER, Arena, S_t, accessor, i64, kernel, load, store, void
+
+EV_WARP_READY = 0  # a: SM, b: warp slot (ALU chain or shared-memory result is there)
+EV_SLOT_FREE = 1  # a: SM, b: warp slot << 8 | scoreboard slot
+EV_L1_DONE = 2  # a: SM, b: L1 in-flight load (hit after the L1 latency)
+EV_L2_READY = 3  # a: L2 slice, b: packet (end of the pipeline in front of the slice)
+EV_REPLY_READY = 4  # a: L2 slice, b: packet (reply leaves the slice)
+EV_DRAM_DONE = 5  # a: token given to dram_accept, b: channel
+EV_DRAM_ARRIVE = 6  # a: channel, b: request index (end of the fixed latency in front of the controller)
+EV_LAUNCH = 7  # the launch overhead is over
+EV_UNIT = 8  # a: unit, b: that unit's own business
+
+BUCKETS = 4096  # laps are rare: the longest latency of a machine is some hundred cycles
+EVENTS = 1 << 16  # pool size; more in flight is an error that names the wheel
+
+WHEEL = np.dtype(
+    [
+        ("p_first", np.int64),  # int64 per bucket, -1 = empty
+        ("p_last", np.int64),
+        ("p_bitmap", np.int64),  # 64 buckets per word
+        ("p_events", np.int64),
+        ("free", np.int64),  # head of the free list, -1 = none
+        ("pending", np.int64),
+    ],
+    align=True,
+)
+EVENT = np.dtype(
+    [("when", np.int64), ("next", np.int64), ("kind", np.int64), ("a", np.int64), ("b", np.int64)], align=True
+)
+wheel = accessor(WHEEL)
+event = accessor(EVENT)
+
+ERROR_EVENTS_EXHAUSTED = 1
+
+
+def allocate(S: object, arena: Arena) -> None:
+    record, S.p_wheel = arena.record("wheel", WHEEL)  # type: ignore[attr-defined]
+    record.p_first = arena.adopt("wheel.first", np.full(BUCKETS, -1, np.int64))
+    record.p_last = arena.adopt("wheel.last", np.full(BUCKETS, -1, np.int64))
+    record.p_bitmap = arena.table("wheel.bitmap", np.int64, BUCKETS // 64)
+    record.p_events = arena.table("wheel.events", EVENT, EVENTS)
+    events = arena.arrays["wheel.events"]
+    events["next"] = np.arange(1, EVENTS + 1)
+    events["next"][-1] = -1
+
+
+@kernel(void, S_t, i64, i64, i64, i64)
+def wheel_push(S, when, kind, a, b):
+    """Deliver (kind, a, b) at core cycle `when`; a time not in the future means the next cycle."""
+    W = wheel(S.p_wheel, 0)
+    index = W.free
+    if index < 0:
+        S.error = ERROR_EVENTS_EXHAUSTED
+        return
+    if when <= S.now:
+        when = S.now + 1
+    E = event(W.p_events, index)
+    W.free = E.next
+    W.pending += 1
+    E.when = when
+    E.next = -1
+    E.kind = kind
+    E.a = a
+    E.b = b
+    bucket = when & (BUCKETS - 1)
+    last = load(W.p_last, bucket)
+    if last < 0:
+        store(W.p_first, bucket, index)
+        word = bucket >> 6
+        store(W.p_bitmap, word, load(W.p_bitmap, word) | (np.int64(1) << (bucket & 63)))
+    else:
+        event(W.p_events, last).next = index
+    store(W.p_last, bucket, index)
+
+
+@kernel(i64, S_t)
+def wheel_pop(S):
+    """Take the first event due at S.now out of the wheel; return its node (valid until the next push), or -1."""
+    W = wheel(S.p_wheel, 0)
+    bucket = S.now & (BUCKETS - 1)
+    index = load(W.p_first, bucket)
+    previous = np.int64(-1)
+    while index >= 0 and event(W.p_events, index).when != S.now:  # a later lap
+        previous = index
+        index = event(W.p_events, index).next
+    if index < 0:
+        return np.int64(-1)
+    E = event(W.p_events, index)
+    following = E.next
+    if previous < 0:
+        store(W.p_first, bucket, following)
+    else:
+        event(W.p_events, previous).next = following
+    if following < 0:
+        store(W.p_last, bucket, previous)
+        if previous < 0:
+            word = bucket >> 6
+            store(W.p_bitmap, word, load(W.p_bitmap, word) ^ (np.int64(1) << (bucket & 63)))
+    E.next = W.free
+    W.free = index
+    W.pending -= 1
+    return index
+
+
+@kernel(i64, S_t)
+def wheel_next(S):
+    """The first cycle after S.now whose bucket is not empty (an event of a later lap may be a false alarm)."""
+    W = wheel(S.p_wheel, 0)
+    if W.pending == 0:
+        return np.int64(FOREVER)
+    start = (S.now + 1) & (BUCKETS - 1)
+    word = start >> 6
+    bits = load(W.p_bitmap, word) & ((np.int64(-1)) << (start & 63))
+    steps = 0
+    while bits == 0:
+        word = (word + 1) & (BUCKETS // 64 - 1)
+        bits = load(W.p_bitmap, word)
+        steps += 1
+        if steps > BUCKETS // 64:
+            return np.int64(FOREVER)
+    low = bits & -bits
+    position = np.int64(0)  # index of the lowest set bit, by halving
+    if (low & 0xFFFFFFFF) == 0:
+        position += 32
+        low = (low >> 32) & 0xFFFFFFFF
+    if (low & 0xFFFF) == 0:
+        position += 16
+        low >>= 16
+    if (low & 0xFF) == 0:
+        position += 8
+        low >>= 8
+    if (low & 0xF) == 0:
+        position += 4
+        low >>= 4
+    if (low & 0x3) == 0:
+        position += 2
+        low >>= 2
+    if (low & 0x1) == 0:
+        position += 1
+    bucket = (word << 6) + position
+    return S.now + 1 + ((bucket - start) & (BUCKETS - 1))
