@@ -35,9 +35,13 @@ ALU = 0  # `count` instructions; the first `detail` of them form a dependent cha
 LOAD = 1  # global load; `slot` is busy until all transactions have returned
 STORE = 2  # global store; nobody waits for it
 ATOMIC = 3  # global atomic, performed at L2; `slot` is NO_SLOT if its old value is not used
-SHARED = 4  # shared-memory access; `count` passes through the banks (1 = free of conflicts); `slot` as for LOAD
+SHARED = (
+    4  # shared-memory access; `count` passes through the banks (1 = free of conflicts); `slot` as for LOAD
+)
 BARRIER = 5  # wait for all warps of the CTA
-GATHER = 6  # command to the memory fast-forward unit; `first` indexes the chunk's `commands`; `slot` as for LOAD
+GATHER = (
+    6  # command to the memory fast-forward unit; `first` indexes the chunk's `commands`; `slot` as for LOAD
+)
 SCATTER = 7  # likewise, nobody waits for it
 KIND_NAMES = ("alu", "load", "store", "atomic", "shared", "barrier", "gather", "scatter")
 
@@ -50,7 +54,10 @@ OP = np.dtype(
         ("wait", np.uint16),  # scoreboard slots that must be free before issue
         ("count", np.uint16),  # ALU: instructions in the run; SHARED: bank passes; otherwise 1
         ("first", np.uint32),
-        ("array", np.uint16),  # memory kinds: index into `LaunchInfo.arrays`; ALU: floating-point instructions
+        (
+            "array",
+            np.uint16,
+        ),  # memory kinds: index into `LaunchInfo.arrays`; ALU: floating-point instructions
         ("detail", np.uint16),  # ALU: length of the dependent chain, 1 to `count`
     ]
 )
@@ -75,6 +82,7 @@ class LaunchInfo:
     threads_per_cta: int
     shared_bytes_per_cta: int = 0
     arrays: Sequence[str] = field(default_factory=tuple)  # names that OP.array indexes
+    element_bytes: Sequence[int] = field(default_factory=tuple)  # their element sizes
 
     @property
     def warps_per_cta(self) -> int:

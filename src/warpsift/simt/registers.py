@@ -1,0 +1,155 @@
+"""Registers: values of all active threads, whose arithmetic is recorded as ALU instructions.
+
+A `Register` is immutable and opaque: it cannot be turned into a NumPy array, so no work escapes the count. A `Variable`
+is what a CUDA local variable is when it is assigned under a condition or carried around a loop.
+
+Rule for instructions: one per operation, as PTX has it (an integer division is one PTX instruction too). Nothing is
+counted for giving a result a name.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from warpsift.errors import WarpsiftError
+from warpsift.simt.scope import Scope
+
+if TYPE_CHECKING:
+    from warpsift.simt.threads import Threads
+
+Value = Any  # a Register, a Python number or a NumPy scalar
+
+
+class KernelError(WarpsiftError):
+    """A kernel does something that a GPU kernel cannot do."""
+
+
+class Register:
+    __slots__ = ("addressed", "chain", "load", "run", "scope", "slot", "threads", "values")
+
+    __array_ufunc__ = None  # `numpy_scalar + register` comes to us
+
+    def __init__(self, threads: Threads, values: np.ndarray, scope: Scope) -> None:
+        self.threads = threads
+        self.values = values
+        self.scope = scope
+        self.slot = -1  # scoreboard slot of the load that produced it, or -1
+        self.load = -1  # that load's serial number
+        self.run = -1  # the ALU run that produced it
+        self.chain = 0  # and its place in the dependent chain of that run
+        self.addressed: dict[int, set[int]] | None = (
+            None  # address arithmetic already done with this register
+        )
+
+    def at(self, scope: Scope) -> np.ndarray:
+        """The values of the threads of `scope`."""
+        if self.scope is scope:
+            return self.values
+        try:
+            return self.values[scope.positions_in(self.scope)]
+        except LookupError:
+            raise KernelError(
+                "a register made under a condition or inside a loop is used outside of it; "
+                "carry the value in a variable made by t.var(...)"
+            ) from None
+
+    def _binary(self, other: Value, function: Callable, swapped: bool = False) -> Register:
+        threads = self.threads
+        scope = threads.scope
+        mine = self.at(scope)
+        theirs = other.at(scope) if isinstance(other, Register) else other
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            values = function(theirs, mine) if swapped else function(mine, theirs)
+        return threads.alu(values, self, other)
+
+    def astype(self, dtype: DTypeLike) -> Register:
+        """Convert (one `cvt`)."""
+        with np.errstate(invalid="ignore"):
+            return self.threads.alu(self.at(self.threads.scope).astype(dtype), self)
+
+    def __neg__(self) -> Register:
+        return self.threads.alu(-self.at(self.threads.scope), self)
+
+    def __invert__(self) -> Register:
+        return self.threads.alu(~self.at(self.threads.scope), self)
+
+    def __abs__(self) -> Register:
+        return self.threads.alu(np.abs(self.at(self.threads.scope)), self)
+
+    def __bool__(self) -> bool:
+        raise KernelError(
+            "a register has a value per thread and cannot decide an 'if' or 'while': "
+            "use 'with t.where(condition):' or 'for i in t.range(...)'"
+        )
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        raise KernelError(
+            "a register cannot become a NumPy array: that work would not be counted. "
+            "Store it to a device array and read that on the host"
+        )
+
+    def __iter__(self):
+        raise KernelError("a register cannot be iterated over: use 'for i in t.range(begin, end)'")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _forward(function: Callable):
+    return lambda self, other: self._binary(other, function)
+
+
+def _reflected(function: Callable):
+    return lambda self, other: self._binary(other, function, swapped=True)
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "lshift", "rshift", "and", "or", "xor"):
+    _function = getattr(operator, f"{_name}_" if _name in ("and", "or") else _name)
+    setattr(Register, f"__{_name}__", _forward(_function))
+    setattr(Register, f"__r{_name}__", _reflected(_function))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    setattr(Register, f"__{_name}__", _forward(getattr(operator, _name)))
+
+
+class Variable(Register):
+    """A register that may be assigned: `v.set(x)` changes it for the active threads only."""
+
+    __slots__ = ("storage",)
+
+    def __init__(self, threads: Threads, storage: np.ndarray) -> None:
+        super().__init__(threads, storage, threads.root)
+        self.storage = storage  # one value per thread of the batch
+
+    def at(self, scope: Scope) -> np.ndarray:
+        if scope is self.threads.root:
+            return self.storage.copy()
+        return self.storage[scope.index]
+
+    def set(self, value: Value) -> None:
+        """Assign for the active threads. A constant costs a `mov`; a register is only renamed."""
+        scope = self.threads.scope
+        if isinstance(value, Register):
+            values = value.at(scope)
+            self.slot, self.load, self.run, self.chain = value.slot, value.load, value.run, value.chain
+        else:
+            values = value
+            self.threads.alu(None)
+            self.slot = self.load = -1
+        self.addressed = None
+        self.storage[scope.index] = values
+
+    def __iadd__(self, other: Value) -> Variable:
+        self.set(self + other)
+        return self
+
+    def __isub__(self, other: Value) -> Variable:
+        self.set(self - other)
+        return self
+
+    def __ior__(self, other: Value) -> Variable:
+        self.set(self | other)
+        return self

@@ -1,0 +1,362 @@
+"""`t`, the threads of a batch: what a kernel's text talks to.
+
+Every method acts on the active threads of all CTAs in the batch at once and records what each warp would issue. Two
+global rules stand for what a compiler adds, taken from the PTX that nvcc and clang emit (docs/instruction-counts.md):
+  addressing  `a[i]` costs a `mul.wide` once per index and element size and an `add.s64` once per index and array;
+              a constant displacement is free; a constant index costs nothing
+  loops       entry: compare and branch; every further iteration: increment, compare, branch
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from warpsift.simt import atomics, coalesce
+from warpsift.simt.memory import DeviceArray, DeviceMemoryError
+from warpsift.simt.recorder import Recorder, pack, pack_high
+from warpsift.simt.registers import KernelError, Register, Value, Variable
+from warpsift.simt.scope import Scope
+from warpsift.simt.stream import ALU, ATOMIC, LOAD, NO_SLOT, SLOTS, STORE, WARP_SIZE
+
+LONGEST_RUN = 60_000  # OP.count has 16 bits
+
+
+class Batch:
+    """Which CTAs run together: their numbers in the grid and their places in the wave's chunk."""
+
+    def __init__(self, cta_numbers: np.ndarray, places: np.ndarray, threads_per_cta: int, seed: int) -> None:
+        warps = threads_per_cta // WARP_SIZE
+        self.cta_numbers = cta_numbers
+        self.threads_per_cta = threads_per_cta
+        self.size = cta_numbers.size * threads_per_cta
+        self.warp_numbers = (places[:, None] * warps + np.arange(warps)).reshape(-1).astype(np.int32)
+        self.rng = np.random.default_rng(seed)
+
+
+class Threads:
+    """The `t` of a kernel. See also `collectives` for shared memory, barriers, ballots and scans."""
+
+    def __init__(self, batch: Batch, recorder: Recorder) -> None:
+        self.batch = batch
+        self.root = Scope(np.arange(batch.size), batch.warp_numbers)
+        self.scope = self.root
+        self._recorder = recorder
+        self._loads = 0  # serial number of the next load
+        self._run = 0  # serial number of the current ALU run
+        self._run_count = self._run_floats = self._run_chain = self._run_wait = 0
+
+    # ------------------------------------------------------------------ identity
+    # Special registers; cached, so that address arithmetic on one is paid once, as a compiler would.
+    @cached_property
+    def id(self) -> Register:
+        """Global thread number (blockIdx.x * blockDim.x + threadIdx.x)."""
+        batch = self.batch
+        ids = batch.cta_numbers[:, None] * batch.threads_per_cta + np.arange(batch.threads_per_cta)
+        return self._special(ids.reshape(-1))
+
+    @cached_property
+    def lane(self) -> Register:
+        return self._special(np.arange(self.batch.size) & (WARP_SIZE - 1))
+
+    @cached_property
+    def in_cta(self) -> Register:
+        """Thread number inside its CTA (threadIdx.x)."""
+        return self._special(np.arange(self.batch.size) % self.batch.threads_per_cta)
+
+    @cached_property
+    def cta(self) -> Register:
+        """CTA number (blockIdx.x)."""
+        return self._special(np.repeat(self.batch.cta_numbers, self.batch.threads_per_cta))
+
+    def _special(self, values: np.ndarray) -> Register:
+        return Register(self, values.astype(np.int32), self.root)
+
+    def finish(self) -> None:
+        """`ret`."""
+        self.spend(1)
+        self._flush()
+
+    # ------------------------------------------------------------------ arithmetic
+    def alu(self, values: np.ndarray | None, *operands: Value) -> Any:
+        """Record one ALU instruction and wrap its result."""
+        wait, depth, run = self._dependences(operands)
+        if wait & ~self._run_wait and self._run_count or self._run_count >= LONGEST_RUN:
+            self._flush()
+            depth, run = 0, self._run
+        self._run_wait |= wait
+        self._run_count += 1
+        if depth >= self._run_chain:
+            self._run_chain = depth + 1
+        if values is None:
+            return None
+        if values.dtype.kind == "f":
+            self._run_floats += 1
+        result = Register(self, values, self.scope)
+        result.run = run
+        result.chain = depth + 1
+        return result
+
+    def spend(self, instructions: int, chained: bool = True) -> None:
+        """Record ALU instructions that produce no register of ours: branches, address arithmetic, shuffles."""
+        if self._run_count + instructions > LONGEST_RUN:
+            self._flush()
+        self._run_count += instructions
+        if chained:
+            self._run_chain += instructions
+
+    def _dependences(self, operands: tuple[Value, ...]) -> tuple[int, int, int]:
+        """Slots to wait for, and how deep in the current ALU run the operands stand."""
+        wait = depth = 0
+        scope = self.scope
+        for operand in operands:
+            if not isinstance(operand, Register):
+                continue
+            if (
+                operand.slot >= 0
+                and operand.load > self._loads - SLOTS
+                and not scope.has_waited(operand.load)
+            ):
+                wait |= 1 << operand.slot
+                scope.waited.add(operand.load)
+            elif operand.run == self._run and operand.chain > depth:
+                depth = operand.chain
+        return wait, depth, self._run
+
+    def _flush(self) -> None:
+        """End the current ALU run."""
+        if self._run_count:
+            if len(self.scope):
+                low = pack(ALU, NO_SLOT, self._run_wait, self._run_count)
+                chain = max(1, min(self._run_chain, self._run_count))
+                self._recorder.plain(self.scope.groups, low, pack_high(self._run_floats, chain))
+            self._run_count = self._run_floats = self._run_chain = self._run_wait = 0
+        self._run += 1
+
+    def var(self, value: Value, dtype: DTypeLike | None = None) -> Variable:
+        """A variable that conditions and loops may assign."""
+        if isinstance(value, Register):
+            values = value.at(self.scope)
+            dtype = dtype or values.dtype
+        else:
+            values = value
+            dtype = dtype or (np.int32 if isinstance(value, (int, np.integer)) else np.float32)
+        variable = Variable(self, np.zeros(self.batch.size, dtype))
+        variable.set(value)
+        return variable
+
+    def select(self, condition: Register, yes: Value, no: Value) -> Register:
+        """`condition ? yes : no`, without a branch."""
+        scope = self.scope
+        a = yes.at(scope) if isinstance(yes, Register) else yes
+        b = no.at(scope) if isinstance(no, Register) else no
+        if not isinstance(yes, Register) and isinstance(no, Register):
+            a = b.dtype.type(a)
+        if not isinstance(no, Register) and isinstance(yes, Register):
+            b = a.dtype.type(b)
+        return self.alu(np.where(condition.at(scope), a, b), condition, yes, no)
+
+    def minimum(self, a: Register, b: Value) -> Register:
+        return a._binary(b, np.minimum)
+
+    def maximum(self, a: Register, b: Value) -> Register:
+        return a._binary(b, np.maximum)
+
+    def fma(self, a: Register, b: Value, c: Value) -> Register:
+        """a * b + c in one instruction."""
+        scope = self.scope
+        x, y, z = (v.at(scope) if isinstance(v, Register) else v for v in (a, b, c))
+        return self.alu(x * y + z, a, b, c)
+
+    # ------------------------------------------------------------------ control
+    @contextmanager
+    def _inside(self, scope: Scope) -> Iterator[None]:
+        self._flush()
+        outer, self.scope = self.scope, scope
+        try:
+            yield
+        finally:
+            self._flush()
+            self.scope = outer
+
+    @contextmanager
+    def where(self, condition: Register) -> Iterator[None]:
+        """The body runs for the threads for which the condition holds (one branch instruction)."""
+        self._branch_on(condition)
+        keep = condition.at(self.scope)
+        inner = self.scope if keep.all() else self.scope.narrow(keep)
+        with self._inside(inner):
+            yield
+
+    @contextmanager
+    def otherwise(self, condition: Register) -> Iterator[None]:
+        """The other side of a `where`: the branch is already paid."""
+        keep = ~condition.at(self.scope)
+        with self._inside(self.scope if keep.all() else self.scope.narrow(keep)):
+            yield
+
+    def exit_where(self, condition: Register) -> None:
+        """`if (condition) return;`"""
+        self._branch_on(condition)
+        self._flush()
+        keep = ~condition.at(self.scope)
+        if not keep.all():
+            self.scope = self.scope.narrow(keep)
+
+    def range(self, begin: Value, end: Register, step: int = 1) -> Iterator[Register]:
+        """`for (i = begin; i < end; i += step)`, for as many iterations as the longest thread needs."""
+        outer = self.scope
+        stop = end.at(outer)
+        current = begin.at(outer) if isinstance(begin, Register) else np.full(len(outer), begin, stop.dtype)
+        self.alu(None, begin, end)  # compare
+        self.spend(1)  # branch
+        self._flush()
+        keep = current < stop
+        scope = outer if keep.all() else outer.narrow(keep)
+        current, stop = current[keep], stop[keep]
+        try:
+            while len(scope):
+                self.scope = scope
+                counter = Register(self, current, scope)
+                counter.run, counter.chain = self._run, 0
+                yield counter
+                self.spend(3)  # increment, compare, branch
+                self._flush()
+                current = current + current.dtype.type(step)
+                keep = current < stop
+                if not keep.all():
+                    current, stop = current[keep], stop[keep]
+                    positions = (
+                        scope.positions_in(outer)[keep] if scope is not outer else np.flatnonzero(keep)
+                    )
+                    scope = Scope(outer.index[positions], outer.warp_numbers, outer, positions)
+        finally:
+            self._flush()
+            self.scope = outer
+
+    def loop_while(self, condition: Callable[[], Register]) -> Iterator[None]:
+        """`while (condition())`: the condition is evaluated, and counted, before every iteration."""
+        outer = self.scope
+        scope = outer
+        try:
+            while len(scope):
+                self.scope = scope
+                holds = condition()
+                self._branch_on(holds)
+                self._flush()
+                keep = holds.at(scope)
+                if not keep.all():
+                    positions = np.flatnonzero(keep) if scope is outer else scope.positions_in(outer)[keep]
+                    scope = Scope(outer.index[positions], outer.warp_numbers, outer, positions)
+                    self.scope = scope
+                if len(scope):
+                    yield
+        finally:
+            self._flush()
+            self.scope = outer
+
+    def _branch_on(self, condition: Register) -> None:
+        if not isinstance(condition, Register):
+            raise KernelError(
+                "a condition must be a register; for a launch-wide choice use a plain Python 'if'"
+            )
+        self.alu(None, condition)
+
+    # ------------------------------------------------------------------ global memory
+    def load(self, array: DeviceArray, index: Value, offset: int = 0) -> Register:
+        """array[index + offset]."""
+        position, address = self._address(array, index, offset)
+        slot = self._issue(LOAD, coalesce.emit_lines, array, address, True, (index,))
+        result = Register(self, array.host[position], self.scope)
+        result.slot, result.load = slot, self._loads
+        return result
+
+    def store(self, array: DeviceArray, index: Value, value: Value, offset: int = 0) -> None:
+        """array[index + offset] = value. Of several threads on one element, one wins."""
+        position, address = self._address(array, index, offset)
+        self._issue(STORE, coalesce.emit_lines, array, address, False, (index, value))
+        array.host[position] = value.at(self.scope) if isinstance(value, Register) else value
+
+    def _atomic(self, function: Callable, array: DeviceArray, index: Value, value: Value, used: bool) -> Any:
+        position, address = self._address(array, index, 0)
+        slot = self._issue(ATOMIC, coalesce.emit_atomics, array, address, used, (index, value))
+        scope = self.scope
+        operand = value.at(scope) if isinstance(value, Register) else value
+        operands = np.broadcast_to(np.asarray(operand, array.dtype), position.shape)
+        old = function(array.host, position, operands, self._atomic_order(position.size))
+        if not used:
+            return None
+        result = Register(self, old, scope)
+        result.slot, result.load = slot, self._loads
+        return result
+
+    def _atomic_order(self, n: int) -> np.ndarray:
+        """Warps reach L2 in no particular order: a seeded shuffle of warps, lanes of a warp in order."""
+        if n < 2:
+            return np.arange(n)
+        warps, lanes, first = self.scope.groups
+        order = self.batch.rng.permutation(warps.size)
+        return atomics.expand_order(order, lanes, first, n)
+
+    def atomic_add(self, array: DeviceArray, index: Value, value: Value, *, used: bool = True) -> Any:
+        """Add; gives the old value (say used=False where the kernel ignores it)."""
+        return self._atomic(atomics.add, array, index, value, used)
+
+    def atomic_min(self, array: DeviceArray, index: Value, value: Value, *, used: bool = True) -> Any:
+        return self._atomic(atomics.minimum, array, index, value, used)
+
+    def atomic_max(self, array: DeviceArray, index: Value, value: Value, *, used: bool = True) -> Any:
+        return self._atomic(atomics.maximum, array, index, value, used)
+
+    def atomic_or(self, array: DeviceArray, index: Value, value: Value, *, used: bool = True) -> Any:
+        return self._atomic(atomics.bit_or, array, index, value, used)
+
+    def _address(self, array: DeviceArray, index: Value, offset: int) -> tuple[np.ndarray, np.ndarray]:
+        """Element positions and byte addresses, after charging for the address arithmetic."""
+        if isinstance(index, Register):
+            self.charge_address(index, array.itemsize, array.tag)
+            position = index.at(self.scope).astype(np.int64)
+        else:
+            position = np.full(len(self.scope), index, np.int64)
+        if offset:
+            position += offset
+        if position.size and (position.min() < 0 or position.max() >= len(array)):
+            wrong = int(position[(position < 0) | (position >= len(array))][0])
+            raise DeviceMemoryError(
+                f"index {wrong} is outside of array '{array.name}', which has {len(array)} elements"
+            )
+        return position, position * array.itemsize + array.address
+
+    def charge_address(self, index: Register, itemsize: int, tag: int) -> None:
+        """Count the address arithmetic that this index has not paid for yet."""
+        known = index.addressed
+        if known is None:
+            known = index.addressed = {}
+        if itemsize not in known:
+            known[itemsize] = set()
+            self.alu(None, index)  # mul.wide
+        if tag not in known[itemsize]:
+            known[itemsize].add(tag)
+            self.spend(1)  # add.s64
+
+    def _issue(
+        self, kind: int, emit: Callable, array: DeviceArray, address: np.ndarray, returns: bool, uses: tuple
+    ) -> int:
+        """Record a memory instruction; gives the scoreboard slot that its result occupies."""
+        wait, _, _ = self._dependences(uses)
+        self._flush()
+        slot = NO_SLOT
+        if returns:
+            self._loads += 1
+            slot = self._loads % SLOTS
+            if self._loads > SLOTS:
+                wait |= 1 << slot  # the slot's last user must have returned
+        if len(self.scope):
+            fields = (pack(kind, slot, wait), pack_high(array.tag))
+            self._recorder.memory(emit, self.scope.groups, address, array.itemsize, fields)
+        return slot
