@@ -51,12 +51,8 @@ class SharedArray:
         else:
             local = np.full(len(scope), index, np.int64)
         if local.size and (local.min() < 0 or local.max() >= self.length):
-            raise DeviceMemoryError(
-                f"index {int(local.max())} is outside of a shared array of {self.length} elements"
-            )
-        t.issue_shared(
-            self.address + local * self.values.itemsize, self.values.itemsize, returns, (index, value)
-        )
+            raise DeviceMemoryError(f"index {int(local.max())} is outside of a shared array of {self.length} elements")
+        t.issue_shared(self.address + local * self.values.itemsize, self.values.itemsize, returns, (index, value))
         return (scope.index // t.batch.threads_per_cta) * self.length + local
 
 

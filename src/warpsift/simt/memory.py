@@ -11,9 +11,7 @@ from numpy.typing import DTypeLike
 
 from warpsift.errors import WarpsiftError
 
-ALIGNMENT_BYTES = (
-    256  # cudaMalloc: "suitably aligned for any kind of variable", 256 bytes on every GPU so far
-)
+ALIGNMENT_BYTES = 256  # cudaMalloc: "suitably aligned for any kind of variable", 256 bytes on every GPU so far
 GIB = 1 << 30
 
 

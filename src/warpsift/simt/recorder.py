@@ -53,9 +53,7 @@ class Recorder:
             self._reserve(len(groups[0]), 0)
         coalesce.emit(self._buffers, groups, low, high)
 
-    def memory(
-        self, emit, groups: Groups, address: np.ndarray, itemsize: int, fields: tuple[int, int]
-    ) -> None:
+    def memory(self, emit, groups: Groups, address: np.ndarray, itemsize: int, fields: tuple[int, int]) -> None:
         """A memory instruction; `emit` is the coalescing rule for its kind."""
         if self._used[0] + len(groups[0]) > self._warp.size or self._used[1] + len(address) > self._tx.size:
             self._reserve(len(groups[0]), len(address))

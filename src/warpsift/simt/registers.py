@@ -42,9 +42,7 @@ class Register:
         self.load = -1  # that load's serial number
         self.run = -1  # the ALU run that produced it
         self.chain = 0  # and its place in the dependent chain of that run
-        self.addressed: dict[int, set[int]] | None = (
-            None  # address arithmetic already done with this register
-        )
+        self.addressed: dict[int, set[int]] | None = None  # address arithmetic already done with this register
 
     def at(self, scope: Scope) -> np.ndarray:
         """The values of the threads of `scope`."""
@@ -66,6 +64,90 @@ class Register:
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             values = function(theirs, mine) if swapped else function(mine, theirs)
         return threads.alu(values, self, other)
+
+    def __add__(self, other: Value) -> Register:
+        return self._binary(other, operator.add)
+
+    def __radd__(self, other: Value) -> Register:
+        return self._binary(other, operator.add, swapped=True)
+
+    def __sub__(self, other: Value) -> Register:
+        return self._binary(other, operator.sub)
+
+    def __rsub__(self, other: Value) -> Register:
+        return self._binary(other, operator.sub, swapped=True)
+
+    def __mul__(self, other: Value) -> Register:
+        return self._binary(other, operator.mul)
+
+    def __rmul__(self, other: Value) -> Register:
+        return self._binary(other, operator.mul, swapped=True)
+
+    def __truediv__(self, other: Value) -> Register:
+        return self._binary(other, operator.truediv)
+
+    def __rtruediv__(self, other: Value) -> Register:
+        return self._binary(other, operator.truediv, swapped=True)
+
+    def __floordiv__(self, other: Value) -> Register:
+        return self._binary(other, operator.floordiv)
+
+    def __rfloordiv__(self, other: Value) -> Register:
+        return self._binary(other, operator.floordiv, swapped=True)
+
+    def __mod__(self, other: Value) -> Register:
+        return self._binary(other, operator.mod)
+
+    def __rmod__(self, other: Value) -> Register:
+        return self._binary(other, operator.mod, swapped=True)
+
+    def __lshift__(self, other: Value) -> Register:
+        return self._binary(other, operator.lshift)
+
+    def __rlshift__(self, other: Value) -> Register:
+        return self._binary(other, operator.lshift, swapped=True)
+
+    def __rshift__(self, other: Value) -> Register:
+        return self._binary(other, operator.rshift)
+
+    def __rrshift__(self, other: Value) -> Register:
+        return self._binary(other, operator.rshift, swapped=True)
+
+    def __and__(self, other: Value) -> Register:
+        return self._binary(other, operator.and_)
+
+    def __rand__(self, other: Value) -> Register:
+        return self._binary(other, operator.and_, swapped=True)
+
+    def __or__(self, other: Value) -> Register:
+        return self._binary(other, operator.or_)
+
+    def __ror__(self, other: Value) -> Register:
+        return self._binary(other, operator.or_, swapped=True)
+
+    def __xor__(self, other: Value) -> Register:
+        return self._binary(other, operator.xor)
+
+    def __rxor__(self, other: Value) -> Register:
+        return self._binary(other, operator.xor, swapped=True)
+
+    def __eq__(self, other: Value) -> Register:  # type: ignore[override]
+        return self._binary(other, operator.eq)
+
+    def __ne__(self, other: Value) -> Register:  # type: ignore[override]
+        return self._binary(other, operator.ne)
+
+    def __lt__(self, other: Value) -> Register:
+        return self._binary(other, operator.lt)
+
+    def __le__(self, other: Value) -> Register:
+        return self._binary(other, operator.le)
+
+    def __gt__(self, other: Value) -> Register:
+        return self._binary(other, operator.gt)
+
+    def __ge__(self, other: Value) -> Register:
+        return self._binary(other, operator.ge)
 
     def astype(self, dtype: DTypeLike) -> Register:
         """Convert (one `cvt`)."""
@@ -97,22 +179,6 @@ class Register:
         raise KernelError("a register cannot be iterated over: use 'for i in t.range(begin, end)'")
 
     __hash__ = None  # type: ignore[assignment]
-
-
-def _forward(function: Callable):
-    return lambda self, other: self._binary(other, function)
-
-
-def _reflected(function: Callable):
-    return lambda self, other: self._binary(other, function, swapped=True)
-
-
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "lshift", "rshift", "and", "or", "xor"):
-    _function = getattr(operator, f"{_name}_" if _name in ("and", "or") else _name)
-    setattr(Register, f"__{_name}__", _forward(_function))
-    setattr(Register, f"__r{_name}__", _reflected(_function))
-for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
-    setattr(Register, f"__{_name}__", _forward(getattr(operator, _name)))
 
 
 class Variable(Register):

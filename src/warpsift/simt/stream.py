@@ -35,13 +35,9 @@ ALU = 0  # `count` instructions; the first `detail` of them form a dependent cha
 LOAD = 1  # global load; `slot` is busy until all transactions have returned
 STORE = 2  # global store; nobody waits for it
 ATOMIC = 3  # global atomic, performed at L2; `slot` is NO_SLOT if its old value is not used
-SHARED = (
-    4  # shared-memory access; `count` passes through the banks (1 = free of conflicts); `slot` as for LOAD
-)
+SHARED = 4  # shared-memory access; `count` passes through the banks (1 = free of conflicts); `slot` as for LOAD
 BARRIER = 5  # wait for all warps of the CTA
-GATHER = (
-    6  # command to the memory fast-forward unit; `first` indexes the chunk's `commands`; `slot` as for LOAD
-)
+GATHER = 6  # command to the memory fast-forward unit; `first` indexes the chunk's `commands`; `slot` as for LOAD
 SCATTER = 7  # likewise, nobody waits for it
 KIND_NAMES = ("alu", "load", "store", "atomic", "shared", "barrier", "gather", "scatter")
 

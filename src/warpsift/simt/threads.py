@@ -86,7 +86,7 @@ class Threads:
     def alu(self, values: np.ndarray | None, *operands: Value) -> Any:
         """Record one ALU instruction and wrap its result."""
         wait, depth, run = self._dependences(operands)
-        if wait & ~self._run_wait and self._run_count or self._run_count >= LONGEST_RUN:
+        if (wait & ~self._run_wait and self._run_count) or self._run_count >= LONGEST_RUN:
             self._flush()
             depth, run = 0, self._run
         self._run_wait |= wait
@@ -117,11 +117,7 @@ class Threads:
         for operand in operands:
             if not isinstance(operand, Register):
                 continue
-            if (
-                operand.slot >= 0
-                and operand.load > self._loads - SLOTS
-                and not scope.has_waited(operand.load)
-            ):
+            if operand.slot >= 0 and operand.load > self._loads - SLOTS and not scope.has_waited(operand.load):
                 wait |= 1 << operand.slot
                 scope.waited.add(operand.load)
             elif operand.run == self._run and operand.chain > depth:
@@ -231,9 +227,7 @@ class Threads:
                 keep = current < stop
                 if not keep.all():
                     current, stop = current[keep], stop[keep]
-                    positions = (
-                        scope.positions_in(outer)[keep] if scope is not outer else np.flatnonzero(keep)
-                    )
+                    positions = scope.positions_in(outer)[keep] if scope is not outer else np.flatnonzero(keep)
                     scope = Scope(outer.index[positions], outer.warp_numbers, outer, positions)
         finally:
             self._flush()
@@ -262,9 +256,7 @@ class Threads:
 
     def _branch_on(self, condition: Register) -> None:
         if not isinstance(condition, Register):
-            raise KernelError(
-                "a condition must be a register; for a launch-wide choice use a plain Python 'if'"
-            )
+            raise KernelError("a condition must be a register; for a launch-wide choice use a plain Python 'if'")
         self.alu(None, condition)
 
     # ------------------------------------------------------------------ global memory
