@@ -1,15 +1,15 @@
 """How the engine holds its state: records at fixed addresses, read and written in place.
 
-Every component owns one *record* (its configuration, its counters, the addresses of its tables) and some *tables*
-(arrays of records, or of int64). The root record `S` holds the simulated time and the address of each component's
-record, and it is the only thing handed from function to function: Numba counts references to arrays, and passing
-them costs more than the model itself. A row is reached through a typed accessor,
+Every component owns one *record* (its configuration, its counters, the addresses of its tables) and some
+*tables* (arrays of records, or of int64). The root record `S` holds the simulated time and the address of each
+component's record, and it is the only thing handed from function to function: Numba counts references to
+arrays, and passing them costs more than the model itself. A row is reached through a typed accessor,
 
     channel = accessor(CHANNEL)          # once, at module level
     c = channel(D.p_channels, 3)         # inside a kernel: a reference, c.reads += 1 writes to the table
 
-Geometry is data, so changing a machine compiles nothing. With NUMBA_DISABLE_JIT=1 the same sources run as plain
-Python on the same memory (rows are then np.record views), so a breakpoint inside the L2 works.
+Geometry is data, so changing a machine compiles nothing. With NUMBA_DISABLE_JIT=1 the same sources run as
+plain Python on the same memory (rows are then np.record views), so a breakpoint inside the L2 works.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ void = types.void
 
 FOREVER = 1 << 62  # a time that never comes
 
-# Addresses of the component records, in the order in which they were added. A new component adds one name here.
+# Names of the component records. A new component adds one here.
 COMPONENTS = ("wheel", "dispatch", "sm", "l1", "noc", "l2", "dram", "units")
 
 ROOT = np.dtype(
@@ -113,6 +113,35 @@ def _jit_store(typing_context, address, index, value):  # type: ignore[no-untype
 # load(address, index) and store(address, index, value): a table of plain int64.
 load: Callable[[Any, Any], Any] = _jit_load if JIT_ENABLED else _plain_load
 store: Callable[[Any, Any, Any], None] = _jit_store if JIT_ENABLED else _plain_store
+
+
+def _plain_ctz(word: int) -> Any:
+    return np.int64((int(word) & -int(word)).bit_length() - 1)
+
+
+def _plain_popcount(word: int) -> Any:
+    return np.int64((int(word) & 0xFFFFFFFFFFFFFFFF).bit_count())
+
+
+@intrinsic
+def _jit_ctz(typing_context, word):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.cttz(arguments[0], cgutils.true_bit)
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def _jit_popcount(typing_context, word):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.int64), codegen
+
+
+# ctz(word): position of the lowest set bit of a word that is not 0; popcount(word): number of set bits.
+ctz: Callable[[Any], Any] = _jit_ctz if JIT_ENABLED else _plain_ctz
+popcount: Callable[[Any], Any] = _jit_popcount if JIT_ENABLED else _plain_popcount
 
 
 class Arena:

@@ -1,9 +1,9 @@
 """The timing wheel: everything that happens at a known later core cycle.
 
-A ring of buckets, one per cycle modulo the ring's size; each bucket is a first-in, first-out list of event nodes
-from a fixed pool, so that events of one cycle come out in the order in which they were put in (determinism). A bitmap
-of non-empty buckets finds the next event without walking the ring. An event more than one lap ahead stays in its
-bucket until its lap comes.
+A ring of buckets, one per cycle modulo the ring's size; each bucket is a first-in, first-out list of event
+nodes from a fixed pool, so that events of one cycle come out in the order in which they were put in
+(determinism). A bitmap of non-empty buckets finds the next event without walking the ring. An event more than
+one lap ahead stays in its bucket until its lap comes.
 
 An event is (kind, a, b); `run.py` hands it to the component that owns the kind:
 
@@ -16,16 +16,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.layout import FOREVER, Arena, S_t, accessor, i64, kernel, load, store, void
+from warpsift.engine.layout import FOREVER, Arena, S_t, accessor, ctz, i64, kernel, load, store, void
 
-EV_WARP_READY = 0  # a: SM, b: warp slot (ALU chain or shared-memory result is there)
-EV_SLOT_FREE = 1  # a: SM, b: warp slot << 8 | scoreboard slot
-EV_L1_DONE = 2  # a: SM, b: L1 in-flight load (hit after the L1 latency)
-EV_L2_READY = 3  # a: L2 slice, b: packet (end of the pipeline in front of the slice)
-EV_REPLY_READY = 4  # a: L2 slice, b: packet (reply leaves the slice)
+EV_WARP_READY = 0  # a: SM, b: warp slot (its ALU chain is through)
+EV_OP_DONE = 1  # a: SM, b: memory instruction (L1 hit latency or shared-memory latency is over)
+EV_PORT_READY = 2  # a: network, b: input port (its first packet has come through the pipeline)
+EV_NOC_DELIVER = 3  # a: network, b: packet (ideal network only)
+EV_L2_READY = 4  # a: L2 slice (its first packet has come through the pipeline)
 EV_DRAM_DONE = 5  # a: token given to dram_accept, b: channel
 EV_DRAM_ARRIVE = 6  # a: channel, b: request index (end of the fixed latency in front of the controller)
-EV_LAUNCH = 7  # the launch overhead is over
 EV_UNIT = 8  # a: unit, b: that unit's own business
 
 BUCKETS = 4096  # laps are rare: the longest latency of a machine is some hundred cycles
@@ -93,7 +92,7 @@ def wheel_push(S, when, kind, a, b):
 
 @kernel(i64, S_t)
 def wheel_pop(S):
-    """Take the first event due at S.now out of the wheel; return its node (valid until the next push), or -1."""
+    """Take the first event due at S.now; return its node (valid until the next push), or -1."""
     W = wheel(S.p_wheel, 0)
     bucket = S.now & (BUCKETS - 1)
     index = load(W.p_first, bucket)
@@ -122,7 +121,7 @@ def wheel_pop(S):
 
 @kernel(i64, S_t)
 def wheel_next(S):
-    """The first cycle after S.now whose bucket is not empty (an event of a later lap may be a false alarm)."""
+    """The first cycle after S.now whose bucket is not empty (a later lap may be a false alarm)."""
     W = wheel(S.p_wheel, 0)
     if W.pending == 0:
         return np.int64(FOREVER)
@@ -136,24 +135,5 @@ def wheel_next(S):
         steps += 1
         if steps > BUCKETS // 64:
             return np.int64(FOREVER)
-    low = bits & -bits
-    position = np.int64(0)  # index of the lowest set bit, by halving
-    if (low & 0xFFFFFFFF) == 0:
-        position += 32
-        low = (low >> 32) & 0xFFFFFFFF
-    if (low & 0xFFFF) == 0:
-        position += 16
-        low >>= 16
-    if (low & 0xFF) == 0:
-        position += 8
-        low >>= 8
-    if (low & 0xF) == 0:
-        position += 4
-        low >>= 4
-    if (low & 0x3) == 0:
-        position += 2
-        low >>= 2
-    if (low & 0x1) == 0:
-        position += 1
-    bucket = (word << 6) + position
+    bucket = (word << 6) + ctz(bits)
     return S.now + 1 + ((bucket - start) & (BUCKETS - 1))
