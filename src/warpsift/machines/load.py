@@ -6,6 +6,7 @@ they come from the command line (`--set l2.size_bytes=4194304`), or as numbers.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -109,10 +110,8 @@ def _override(tree: dict[str, Any], key: str, value: Any) -> None:
     for section in sections:
         tree = tree.setdefault(section, {})
     if isinstance(value, str):
-        try:
+        with contextlib.suppress(tomllib.TOMLDecodeError):  # a bare word is a string: --set sm.policy=lrr
             value = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            pass  # a bare word is a string: --set sm.policy=lrr
     tree[last] = value
 
 

@@ -22,13 +22,13 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """Base of all sections of a machine file."""
 
 
-class Clocks(Section):
+class Clocks(Section, kw_only=True):
     core_mhz: float
     noc_mhz: float
     l2_mhz: float
 
 
-class Sm(Section):
+class Sm(Section, kw_only=True):
     """A streaming multiprocessor."""
 
     count: int
@@ -46,7 +46,7 @@ class Sm(Section):
     cta_waits_for_stores: bool = True  # a CTA leaves only when its stores are acknowledged
 
 
-class L1(Section):
+class L1(Section, kw_only=True):
     """L1 data cache of one SM: write-through, no allocation on writes, allocation on a read miss."""
 
     size_bytes: int
@@ -60,7 +60,7 @@ class L1(Section):
     write_hit: Literal["update", "evict"] = "update"
 
 
-class Noc(Section):
+class Noc(Section, kw_only=True):
     """Crossbar between SMs (and units) and L2 slices: one network per direction, one queue per input."""
 
     flit_bytes: int
@@ -72,7 +72,7 @@ class Noc(Section):
     unit_ports: int = 2  # ports beside the SMs, for special units
 
 
-class L2(Section):
+class L2(Section, kw_only=True):
     """Shared cache in slices; each slice sits before one DRAM channel. Write-back, allocation on every miss."""
 
     size_bytes: int  # over all slices
@@ -93,11 +93,11 @@ class L2(Section):
     partial_write_fetches: bool = False  # a store that covers part of a missing sector fetches the rest
 
 
-class Launch(Section):
+class Launch(Section, kw_only=True):
     overhead_cycles: int = 0  # between launches
 
 
-class Ideal(Section):
+class Ideal(Section, kw_only=True):
     """Parts made ideal, to see what bounds a run."""
 
     l2: bool = False  # every access hits
@@ -105,7 +105,7 @@ class Ideal(Section):
     noc: bool = False  # no contention: latency only
 
 
-class Machine(Section):
+class Machine(Section, kw_only=True):
     """A modelled GPU."""
 
     name: str
@@ -171,8 +171,16 @@ def _problems(m: Machine):
         yield f"dram.banks = {dram.banks} is not a multiple of dram.bank_groups = {dram.bank_groups}"
 
 
-_MAY_BE_ZERO = {"launch.overhead_cycles", "noc.unit_ports", "noc.hop_latency_cycles", "l1.latency_cycles",
-                "l2.latency_cycles", "sm.lsu_latency_cycles", "sm.shared_latency_cycles", "sm.shared_bytes"}  # fmt: skip
+_MAY_BE_ZERO = {
+    "launch.overhead_cycles",
+    "noc.unit_ports",
+    "noc.hop_latency_cycles",
+    "l1.latency_cycles",
+    "l2.latency_cycles",
+    "sm.lsu_latency_cycles",
+    "sm.shared_latency_cycles",
+    "sm.shared_bytes",
+}
 
 
 def _positive(m: Machine):
