@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 
-.PHONY: help setup demo test check bench clean
+.PHONY: help setup demo test check bench cacti clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -32,6 +32,9 @@ check: setup     ## format, lint, types and tests
 
 bench: setup     ## run the benchmarks and print their tables
 	$(BIN)/python -m benchmarks
+
+cacti: setup     ## regenerate the CACTI tables from its source package (about 2 minutes)
+	$(BIN)/python -m warpsift.costs.cacti
 
 clean:           ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist
