@@ -7,6 +7,7 @@ written in terms of them, shared memory and barriers, so its cost is what its te
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import DTypeLike
 
 from warpsift.simt import coalesce
@@ -18,6 +19,18 @@ from warpsift.simt.threads import Threads as BasicThreads
 
 SHUFFLE_STEPS = 5  # log2 of the warp size
 INSTRUCTIONS_PER_STEP = 2  # shfl.sync and a (predicated) operation
+
+
+@njit(cache=True)
+def exchange(memory, position, values, first):
+    """Per warp: all lanes read, then all lanes write."""
+    old = np.empty(position.size, memory.dtype)
+    for w in range(first.size - 1):
+        for k in range(first[w], first[w + 1]):
+            old[k] = memory[position[k]]
+        for k in range(first[w], first[w + 1]):
+            memory[position[k]] = values[k]
+    return old
 
 
 class SharedArray:
@@ -41,6 +54,21 @@ class SharedArray:
         scope = self._threads.scope
         position = self._access(index, returns=False, value=value)
         self.values[position] = value.at(scope) if isinstance(value, Register) else value
+
+    def look_and_put(self, index: Register, value: Register) -> Register:
+        """Load, then store, warp after warp: a thread finds what the warps before its own have put.
+
+        Shared memory answers within tens of cycles, while the warps of a CTA stand hundreds apart once they have
+        waited for global memory, so they do not look all at once as two separate accesses here would.
+        """
+        scope = self._threads.scope
+        position = self._access(index, returns=True)
+        slot, load = self._threads.newest_slot, self._threads.newest_load
+        self._access(index, returns=False, value=value)
+        _, _, first = scope.groups
+        result = Register(self._threads, exchange(self.values, position, value.at(scope), first), scope)
+        result.slot, result.load = slot, load
+        return result
 
     def _access(self, index: Value, *, returns: bool, value: Value = None) -> np.ndarray:
         t = self._threads

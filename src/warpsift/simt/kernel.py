@@ -18,7 +18,7 @@ how much duplicate work a best-effort algorithm does, so it follows from the mac
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -168,9 +168,26 @@ class Gpu:
     @staticmethod
     def _prologue(t: CollectiveThreads, kernel: Kernel, threads: int, arguments: tuple[Any, ...]) -> None:
         """What every PTX kernel begins with: parameters, pointer conversion, the thread's number, the guard."""
-        pointers = sum(isinstance(a, DeviceArray) for a in arguments)
-        t.spend(len(arguments) + pointers, chained=False)  # ld.param for each, cvta.to.global for pointers
+        scalars, pointers = _parameters(arguments)
+        t.spend(scalars + 2 * pointers, chained=False)  # ld.param for each, cvta.to.global for pointers
         t.spend(4)  # mov ctaid, ntid, tid; mad
         if kernel.guard:
             t.spend(1, chained=False)  # ld.param of the element count
             t.exit_where(t.id >= threads)
+
+
+def _parameters(arguments: tuple[Any, ...]) -> tuple[int, int]:
+    """Scalars and pointers among a kernel's arguments, inside tuples and dataclasses too; None is not passed."""
+    scalars = pointers = 0
+    for argument in arguments:
+        if isinstance(argument, DeviceArray):
+            pointers += 1
+        elif isinstance(argument, tuple):
+            inner = _parameters(argument)
+            scalars, pointers = scalars + inner[0], pointers + inner[1]
+        elif is_dataclass(argument):
+            inner = _parameters(tuple(getattr(argument, f.name) for f in fields(argument)))
+            pointers += inner[1]  # its plain values choose the kernel's text, as C++ template parameters do
+        elif argument is not None and not isinstance(argument, bool):
+            scalars += 1
+    return scalars, pointers

@@ -157,6 +157,17 @@ class Threads:
             b = a.dtype.type(b)
         return self.alu(np.where(condition.at(scope), a, b), condition, yes, no)
 
+    def shift_left(self, value: int, by: Register, dtype: DTypeLike = np.uint32) -> Register:
+        """A constant shifted by a register, in the given type (say, an unsigned bit mask)."""
+        bits = by.at(self.scope).astype(dtype)
+        return self.alu(np.left_shift(np.array(value, dtype), bits), by)
+
+    def bits(self, value: Register) -> Register:
+        """The same 32 bits read as an integer (no instruction: registers have no type)."""
+        result = Register(self, value.at(self.scope).view(np.int32), self.scope)
+        result.slot, result.load, result.run, result.chain = value.slot, value.load, value.run, value.chain
+        return result
+
     def minimum(self, a: Register, b: Value) -> Register:
         return a._binary(b, np.minimum)
 

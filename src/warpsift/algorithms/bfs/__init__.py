@@ -1,0 +1,32 @@
+"""Breadth-first search: the number of hops from a source to every node.
+
+Checked against SciPy's traversal (scipy.sparse.csgraph.breadth_first_order), whose predecessor tree gives the levels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from warpsift.algorithms.bfs import frontier, vertex
+from warpsift.algorithms.common import INFINITY, Algorithm, Options, Outcome, Verdict, compare, with_source
+from warpsift.graph import CsrGraph
+
+
+def prepare(graph: CsrGraph, options: Options) -> tuple[CsrGraph, Options]:
+    return graph, replace(options, source=with_source(graph, options))
+
+
+def check(graph: CsrGraph, outcome: Outcome, options: Options) -> Verdict:
+    from scipy.sparse.csgraph import breadth_first_order
+
+    order, predecessor = breadth_first_order(graph.to_scipy(), options.source, directed=True)
+    levels = np.full(graph.nodes, INFINITY, np.int64)
+    levels[options.source] = 0
+    for node in order[1:].tolist():  # in order of discovery, so a predecessor's level is known
+        levels[node] = levels[predecessor[node]] + 1
+    return compare(outcome.values, levels, "SciPy's breadth-first order")
+
+
+BFS = Algorithm("bfs", "breadth-first search", {"frontier": frontier.run, "vertex": vertex.run}, check, prepare)

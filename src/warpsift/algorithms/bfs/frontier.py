@@ -1,0 +1,162 @@
+"""BFS in the frontier style: expand the node frontier into an edge frontier, contract that into the next.
+
+Merrill, Garland and Grimshaw, PPoPP 2012, two-phase: `expand` writes all neighbours of the frontier to memory;
+`contract` drops those already visited, by a bitmask that is updated without atomics and so forgets some bits, by the
+label, and by hash tables in shared memory that catch duplicates in a warp (warp culling) and recently seen nodes in a
+CTA (history culling). None of these is complete: two CTAs that do not see each other's writes both keep a node, and
+its edges are expanded twice. The answer stays right; the ledger says what it costs. This is the SCU paper's baseline
+(section 2.1).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.algorithms.common import INFINITY, THREADS_PER_CTA, DeviceGraph, Options, Outcome, Queue, Work
+from warpsift.algorithms.compaction import append, compact
+from warpsift.algorithms.gathering import gather_edges
+from warpsift.graph import CsrGraph
+from warpsift.simt import Gpu, Threads, kernel
+
+WARP_TABLE = 128  # entries of the warp-culling hash per warp (Merrill et al., section 4.4)
+HISTORY_TABLE = 1024  # entries of the history-culling hash per CTA: 4 KB of shared memory
+MOST_TILES_PER_CTA = 4  # a CTA works on several tiles in turn, which is what gives it a history
+
+
+@kernel(guard=False)
+def expand(t, frontier, count, offsets, targets, edges, edge_count):
+    """Write all neighbours of the frontier's nodes to the edge frontier."""
+    begin, degree = t.var(0), t.var(0)
+    with t.where(t.id < count):
+        node = t.load(frontier, t.id)
+        first = t.load(offsets, node)
+        begin.set(first)
+        degree.set(t.load(offsets, node, offset=1) - first)
+    gather_edges(t, begin, degree, None, edge_count, lambda edge, at, _: t.store(edges, at, t.load(targets, edge)))
+
+
+def visit(t: Threads, vertex, fresh, visited, labels, depth) -> None:
+    """Bitmask and label check: fresh = 1 and a label for nodes not seen before (as far as this thread can see)."""
+    byte_index = vertex >> 3
+    byte = t.load(visited, byte_index)
+    bit = 1 << (vertex & 7)
+    with t.where((byte & bit) == 0):
+        t.store(visited, byte_index, byte | bit)  # no atomic: of two updates to one byte one is lost
+        with t.where(t.load(labels, vertex) == INFINITY):
+            t.store(labels, vertex, depth)
+            fresh.set(1)
+
+
+class Culling:
+    """Best-effort removal of duplicates by hash tables in shared memory."""
+
+    def __init__(self, t: Threads, warp: bool, history: bool) -> None:
+        self.t = t
+        warps = t.batch.threads_per_cta // 32
+        self.warp_table = t.shared(np.int32, warps * WARP_TABLE) if warp else None
+        self.history = t.shared(np.int32, HISTORY_TABLE) if history else None
+        if self.history is not None:
+            for k in range(0, HISTORY_TABLE, t.batch.threads_per_cta):
+                self.history.store(t.in_cta + k, -1)
+            t.barrier()
+
+    def apply(self, vertex, fresh) -> None:
+        t = self.t
+        if self.warp_table is not None:
+            with t.where(fresh == 1):
+                slot = ((t.in_cta >> 5) * WARP_TABLE) + (vertex & (WARP_TABLE - 1))
+                self.warp_table.store(slot, vertex)
+                with t.where(self.warp_table.load(slot) == vertex):
+                    self.warp_table.store(slot, t.in_cta)  # vie for being the one that keeps it
+                    with t.where(self.warp_table.load(slot) != t.in_cta):
+                        fresh.set(0)
+        if self.history is not None:
+            with t.where(fresh == 1):
+                before = self.history.look_and_put(vertex & (HISTORY_TABLE - 1), vertex)
+                with t.where(before == vertex):
+                    fresh.set(0)
+
+
+@kernel(guard=False, races=True)
+def contract(t, edges, count, visited, labels, depth, frontier, frontier_count, tiles, culls):
+    """Keep the edge frontier's unvisited nodes, label them, and append them to the node frontier."""
+    culling = Culling(t, *culls)
+    size = t.batch.threads_per_cta
+    first = t.cta * (tiles * size) + t.in_cta
+    for tile in range(tiles):
+        at = first + tile * size
+        fresh, vertex = t.var(0), t.var(0)
+        with t.where(at < count):
+            vertex.set(t.load(edges, at))
+            visit(t, vertex, fresh, visited, labels, depth)
+        culling.apply(vertex, fresh)
+        append(t, fresh, frontier_count, (frontier, vertex))
+
+
+@kernel(guard=False, races=True)
+def contract_flags(t, edges, count, visited, labels, depth, flags, tiles, culls):
+    """The first half of `contract` alone: flags instead of a frontier, so that compaction can be timed apart."""
+    culling = Culling(t, *culls)
+    size = t.batch.threads_per_cta
+    first = t.cta * (tiles * size) + t.in_cta
+    for tile in range(tiles):
+        at = first + tile * size
+        fresh, vertex = t.var(0), t.var(0)
+        with t.where(at < count):
+            vertex.set(t.load(edges, at))
+            visit(t, vertex, fresh, visited, labels, depth)
+        culling.apply(vertex, fresh)
+        with t.where(at < count):
+            t.store(flags, at, fresh)
+
+
+def tiles_per_cta(gpu: Gpu, count: int) -> int:
+    """Merrill's even share: as many tiles in turn as keep the GPU full, up to a limit."""
+    tiles = -(-count // THREADS_PER_CTA)
+    return max(1, min(MOST_TILES_PER_CTA, tiles // gpu.residency.resident_ctas(THREADS_PER_CTA)))
+
+
+def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
+    assert options.source is not None
+    device = DeviceGraph(gpu, graph)
+    labels = gpu.memory.full("labels", graph.nodes, INFINITY)
+    visited = gpu.memory.empty("visited", graph.nodes // 8 + 1, np.uint8)
+    nodes = [Queue(gpu, f"node_frontier{k}", graph.nodes, node=np.int32) for k in range(2)]
+    edges = Queue(gpu, "edge_frontier", graph.edges, target=np.int32, flag=np.int32)
+    labels.host[options.source] = 0
+    visited.host[options.source >> 3] = 1 << (options.source & 7)
+    nodes[0].fill(node=np.array([options.source]))
+    work = Work(edges=graph.edges)
+    culls = (options.warp_culling, options.history_culling)
+    depth = 0
+    while len(nodes[0]) and depth != options.max_iterations:
+        depth += 1
+        now, following = nodes
+        _expand(gpu, device, now, edges, work)
+        following.reserve(len(edges))
+        following.clear()
+        tiles = tiles_per_cta(gpu, len(edges))
+        threads = -(-len(edges) // (tiles * THREADS_PER_CTA)) * THREADS_PER_CTA
+        seen = (edges.target, len(edges), visited, labels, depth)
+        if options.split_kernels:
+            gpu.launch(contract_flags, threads, *seen, edges.flag, tiles, culls, phase="contract")
+            split = (edges.target, edges.flag, len(edges), following.node, following.counter)
+            gpu.launch(compact, len(edges), *split, phase="compact", compaction=True)
+        else:
+            kept = (following.node, following.counter, tiles, culls)
+            gpu.launch(contract, threads, *seen, *kept, phase="contract")
+        nodes = [following, now]
+    reached = int((labels.host < INFINITY).sum())
+    work.duplicates = work.nodes_processed - reached + len(nodes[0])
+    return Outcome(labels.host.copy(), depth, work)
+
+
+def _expand(gpu: Gpu, device: DeviceGraph, nodes: Queue, edges: Queue, work: Work) -> None:
+    count = len(nodes)
+    degrees = device.graph.out_degrees[nodes.node.host[:count]]
+    edges.reserve(int(degrees.sum()))
+    edges.clear()
+    arguments = (nodes.node, count, device.offsets, device.targets, edges.target, edges.counter)
+    gpu.launch(expand, count, *arguments, phase="expand", compaction=True)
+    work.nodes_processed += count
+    work.edges_touched += len(edges)

@@ -1,0 +1,45 @@
+"""BFS in the vertex style: a thread per active vertex, which activates its neighbours by a bit vector.
+
+Harish and Narayanan, HiPC 2007, with the bit-vector scheduling of Hong et al., PACT 2011: the MFF paper's baseline
+(section 2). Neighbours are activated unchecked; whether a vertex was visited is tested when its turn comes, so that
+the neighbours' loop only writes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.scheduling import ActiveSet
+from warpsift.graph import CsrGraph
+from warpsift.simt import Gpu, kernel
+
+
+@kernel
+def advance(t, vertices, offsets, targets, levels, level, active, scheme):
+    """Visit the active vertices; activate the neighbours of those that were not visited."""
+    vertex = scheme.vertex(t, vertices, active)
+    t.exit_where(t.load(levels, vertex) != INFINITY)
+    t.store(levels, vertex, level)
+    for edge in t.range(t.load(offsets, vertex), t.load(offsets, vertex, offset=1)):
+        scheme.activate(t, t.load(targets, edge))
+
+
+def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
+    assert options.source is not None
+    device = DeviceGraph(gpu, graph)
+    levels = gpu.memory.full("levels", graph.nodes, INFINITY)
+    active = ActiveSet(gpu, graph.nodes, options)
+    active.start(np.array([options.source]))
+    work = Work(edges=graph.edges)
+    level = 0
+    while active.schedule() and level != options.max_iterations:
+        fresh = active.vertices()
+        work.nodes_processed += fresh.size
+        fresh = fresh[levels.host[fresh] == INFINITY]
+        work.edges_touched += int(graph.out_degrees[fresh].sum())
+        arguments = (active.list, device.offsets, device.targets, levels, level, active.current)
+        gpu.launch(advance, active.threads, *arguments, active.scheme, phase="compute")
+        level += 1
+    work.duplicates = work.nodes_processed - int((levels.host < INFINITY).sum())
+    return Outcome(levels.host.copy(), level, work)

@@ -1,0 +1,116 @@
+"""Gathering: the edges of many nodes at once, with the work spread over the threads of a CTA.
+
+Merrill, Garland and Grimshaw, "Scalable GPU Graph Traversal", PPoPP 2012, section 4 and 5: lists of at least a CTA's
+width are read by the whole CTA, one list after the other; lists of at least a warp's width by a warp; the rest is
+packed edge by edge into shared memory with a prefix sum, so that every thread gets one edge. Output positions come
+from one atomic per CTA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from warpsift.simt import DeviceArray, Register, Threads
+from warpsift.simt.stream import WARP_SIZE
+
+# emit(edge, position, payload): what to do with one edge, its place in the output, and its node's payload
+Emit = Callable[[Register, Register, Register | None], None]
+
+
+def reserve(t: Threads, counter: DeviceArray, total: Register) -> Register:
+    """One atomic per CTA: where in the queue this CTA's `total` elements go."""
+    box = t.shared(np.int32, 1)
+    with t.where(t.in_cta == 0):
+        box.store(0, t.atomic_add(counter, 0, total))
+    t.barrier()
+    return box.load(0)
+
+
+def gather_edges(
+    t: Threads, begin: Register, degree: Register, payload: Register | None, counter: DeviceArray, emit: Emit
+) -> None:
+    """Call `emit` for every edge `begin .. begin + degree` of every thread of the CTA."""
+    coarse = t.select(degree >= WARP_SIZE, degree, 0)
+    fine = degree - coarse
+    coarse_at, coarse_total = t.cta_scan(coarse)
+    fine_at, fine_total = t.cta_scan(fine)
+    base = reserve(t, counter, coarse_total + fine_total)
+    left = t.var(coarse)
+    place = base + coarse_at
+    _by_cta(t, begin, left, place, payload, emit)
+    _by_warp(t, begin, left, place, payload, emit)
+    _by_scan(t, (begin, fine, fine_at), (fine_total, base + coarse_total), payload, emit)
+
+
+class _Announcement:
+    """Shared words in which one thread tells the others of its group what to read: begin, length, place, payload."""
+
+    def __init__(self, t: Threads, groups: int, payload: Register | None) -> None:
+        self.winner = t.shared(np.int32, groups)
+        self.columns = [t.shared(np.int32, groups) for _ in range(3)]
+        if payload is not None:
+            self.columns.append(t.shared(payload.at(t.scope).dtype, groups))
+
+    def publish(self, group: Register | int, *values: Register | None) -> None:
+        for column, value in zip(self.columns, values, strict=False):
+            column.store(group, value)
+
+    def read(self, group: Register | int) -> list[Register | None]:
+        values: list[Register | None] = [column.load(group) for column in self.columns]
+        return values if len(values) == 4 else [*values, None]
+
+
+def _by_cta(t: Threads, begin, left, place, payload, emit: Emit) -> None:
+    size = t.batch.threads_per_cta
+    box = _Announcement(t, 1, payload)
+    for _ in t.loop_while(lambda: t.cta_any(left >= size)):
+        with t.where(left >= size):
+            box.winner.store(0, t.in_cta)
+        t.barrier()
+        with t.where(box.winner.load(0) == t.in_cta):
+            box.publish(0, begin, left, place, payload)
+            left.set(0)
+        t.barrier()
+        first, length, out, shared_payload = box.read(0)
+        for k in t.range(t.in_cta, length, step=size):
+            emit(first + k, out + k, shared_payload)
+
+
+def _by_warp(t: Threads, begin, left, place, payload, emit: Emit) -> None:
+    warp = t.in_cta >> 5
+    box = _Announcement(t, t.batch.threads_per_cta // WARP_SIZE, payload)
+    for _ in t.loop_while(lambda: t.warp_any(left >= WARP_SIZE)):
+        with t.where(left >= WARP_SIZE):
+            box.winner.store(warp, t.lane)
+        with t.where(box.winner.load(warp) == t.lane):
+            box.publish(warp, begin, left, place, payload)
+            left.set(0)
+        first, length, out, shared_payload = box.read(warp)
+        for k in t.range(t.lane, length, step=WARP_SIZE):
+            emit(first + k, out + k, shared_payload)
+
+
+def _by_scan(t: Threads, lists, totals, payload, emit: Emit) -> None:
+    begin, fine, fine_at = lists
+    fine_total, base = totals
+    size = t.batch.threads_per_cta
+    edges = t.shared(np.int32, size)
+    payloads = None if payload is None else t.shared(payload.at(t.scope).dtype, size)
+    at, edge, left, done = t.var(fine_at), t.var(begin), t.var(fine), t.var(0)
+    for _ in t.loop_while(lambda: done < fine_total):
+        end = done + size
+        for _ in t.loop_while(lambda end=end: (left > 0) & (at < end)):  # type: ignore[misc]
+            slot = at - done
+            edges.store(slot, edge)
+            if payloads is not None:
+                payloads.store(slot, payload)
+            at += 1
+            edge += 1
+            left -= 1
+        t.barrier()
+        with t.where(t.in_cta < fine_total - done):
+            emit(edges.load(t.in_cta), base + done + t.in_cta, payloads.load(t.in_cta) if payloads else None)
+        done += size
+        t.barrier()

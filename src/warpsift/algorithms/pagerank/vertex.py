@@ -1,0 +1,57 @@
+"""PageRank in the vertex style: every vertex pulls the shares of its in-neighbours.
+
+The MFF paper's Fig. 2, bulk-synchronous: V holds rank / outdegree of the super-step before, so that the loop over the
+in-edges only gathers and adds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.pagerank.convergence import Convergence, record_change
+from warpsift.algorithms.pagerank.frontier import dampening
+from warpsift.graph import CsrGraph
+from warpsift.simt import Gpu, kernel
+
+
+@kernel
+def pull(t, in_offsets, in_sources, shares, total, base, factor):
+    """The new rank of each vertex: base + factor * sum of the shares of its in-neighbours."""
+    sum_ = t.var(0.0)
+    for edge in t.range(t.load(in_offsets, t.id), t.load(in_offsets, t.id, offset=1)):
+        sum_ += t.load(shares, t.load(in_sources, edge))
+    t.store(total, t.id, t.fma(sum_, factor, base))
+
+
+@kernel
+def apply(t, total, rank, inverse_degree, shares, largest):
+    """Commit the ranks, prepare the shares of the next super-step, and find the largest change."""
+    new = t.load(total, t.id)
+    change = abs(new - t.load(rank, t.id))
+    t.store(rank, t.id, new)
+    t.store(shares, t.id, new * t.load(inverse_degree, t.id))
+    record_change(t, change, largest)
+
+
+def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
+    device = DeviceGraph(gpu, graph)
+    nodes = graph.nodes
+    mean_rank = 1.0 / max(nodes, 1) if options.normalize else 1.0
+    inverse = (1 / np.maximum(graph.out_degrees, 1)).astype(np.float32)
+    rank = gpu.memory.full("rank", nodes, mean_rank, np.float32)
+    total = gpu.memory.empty("total", nodes, np.float32)
+    inverse_degree = gpu.memory.array("inverse_degree", inverse)
+    shares = gpu.memory.array("shares", rank.host * inverse)
+    stop = Convergence(gpu, mean_rank, options)
+    work = Work(edges=graph.edges)
+    while nodes and not stop.exhausted:
+        base, factor = dampening(graph, options, rank.host)
+        gpu.launch(pull, nodes, device.in_offsets, device.in_sources, shares, total, base, factor, phase="compute")
+        stop.reset()
+        gpu.launch(apply, nodes, total, rank, inverse_degree, shares, stop.largest, phase="commit")
+        work.nodes_processed += nodes
+        work.edges_touched += graph.edges
+        if stop.reached():
+            break
+    return Outcome(rank.host.copy(), stop.iterations, work, {"stopped": stop.reason, "change": stop.change})
