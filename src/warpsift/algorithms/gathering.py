@@ -57,9 +57,9 @@ class _Announcement:
         for column, value in zip(self.columns, values, strict=False):
             column.store(group, value)
 
-    def read(self, group: Register | int) -> list[Register | None]:
-        values: list[Register | None] = [column.load(group) for column in self.columns]
-        return values if len(values) == 4 else [*values, None]
+    def read(self, group: Register | int) -> tuple[Register, Register, Register, Register | None]:
+        first, length, place, *payload = (column.load(group) for column in self.columns)
+        return first, length, place, payload[0] if payload else None
 
 
 def _by_cta(t: Threads, begin, left, place, payload, emit: Emit) -> None:
@@ -99,9 +99,15 @@ def _by_scan(t: Threads, lists, totals, payload, emit: Emit) -> None:
     edges = t.shared(np.int32, size)
     payloads = None if payload is None else t.shared(payload.at(t.scope).dtype, size)
     at, edge, left, done = t.var(fine_at), t.var(begin), t.var(fine), t.var(0)
-    for _ in t.loop_while(lambda: done < fine_total):
-        end = done + size
-        for _ in t.loop_while(lambda end=end: (left > 0) & (at < end)):  # type: ignore[misc]
+
+    def something_left() -> Register:
+        return done < fine_total
+
+    def room_for_mine() -> Register:
+        return (left > 0) & (at < done + size)
+
+    for _ in t.loop_while(something_left):
+        for _ in t.loop_while(room_for_mine):
             slot = at - done
             edges.store(slot, edge)
             if payloads is not None:

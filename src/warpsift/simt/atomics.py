@@ -1,4 +1,4 @@
-"""Atomic read-modify-write on device memory, in the order in which the warps arrive; gives each thread the old value."""
+"""Atomic read-modify-write on device memory, in the order in which warps arrive; each thread gets the old value."""
 
 from __future__ import annotations
 

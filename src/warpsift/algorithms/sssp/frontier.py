@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Queue, Work
 from warpsift.algorithms.compaction import append
@@ -129,7 +130,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
 def allocate(gpu: Gpu, graph: CsrGraph, source: int) -> State:
     assert graph.weights is not None
     kind = graph.weights.dtype
-    candidates = {"node": np.int32, "cost": kind, "flag": np.int32}
+    candidates: dict[str, DTypeLike] = {"node": np.int32, "cost": kind, "flag": np.int32}
     state = State(
         DeviceGraph(gpu, graph),
         gpu.memory.full("distance", graph.nodes, INFINITY, kind),
