@@ -1,0 +1,267 @@
+"""Energy of a run: counters x energy per event + power x time, per component, with the GPU's rest counted three ways.
+
+Everything is linear in the coefficients, so a report is a list of `Charge`s (coefficient x quantity = joules). From
+it follow the totals per component, the split between GPU and unit, what rests on which number, and the sensitivity
+to each coefficient (`sensitivity`).
+
+While an SCU operation runs the GPU waits for it (SCU paper, section 3). What its SMs take meanwhile is `gpu_idle`:
+    none        clocks run on: leakage and clock power
+    clock_gate  leakage alone
+    power_gate  `RETENTION` of the leakage
+L2, interconnect, memory and board stay on in all three, since the unit uses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from warpsift.costs.coefficients import CostTable, gpu_table, unit_table
+from warpsift.costs.errors import CostError, CostNameError, unknown
+from warpsift.costs.events import DRAM_EVENTS, GPU_EVENTS, GPU_POWERS, UNIT_EVENTS, Counters, Event, with_derived
+
+GPU_IDLE = ("none", "clock_gate", "power_gate")
+RETENTION = 0.05  # assumption: sleep transistors and retained state leave a few percent of an SM's leakage
+
+
+@dataclass(frozen=True)
+class Charge:
+    """One coefficient times how often it was paid (events, or seconds for a power)."""
+
+    coefficient: str
+    component: str
+    quantity: float
+    joules: float
+    low: float  # factors between which the coefficient's true value is thought to lie
+    high: float
+    trust: str
+
+
+@dataclass(frozen=True)
+class EnergyReport:
+    """What a run cost. `energy_joules` is the sum of `charges`."""
+
+    machine: str
+    unit: str | None
+    gpu_idle: str
+    seconds: float
+    charges: tuple[Charge, ...]
+    energy_by_gpu_idle: Mapping[str, float] = field(default_factory=dict)  # joules for each of GPU_IDLE
+
+    @property
+    def energy_joules(self) -> float:
+        return sum(charge.joules for charge in self.charges)
+
+    @property
+    def power_watts(self) -> float:
+        return self.energy_joules / self.seconds if self.seconds else 0.0
+
+    @property
+    def energy_by_component(self) -> dict[str, float]:
+        joules: dict[str, float] = {}
+        for charge in self.charges:
+            joules[charge.component] = joules.get(charge.component, 0.0) + charge.joules
+        return joules
+
+    @property
+    def unit_joules(self) -> float:
+        """What the unit itself took; everything else, memory included, is the GPU's."""
+        own = tuple(f"{unit}." for unit in UNIT_EVENTS)
+        return sum(charge.joules for charge in self.charges if charge.component.startswith(own))
+
+    @property
+    def gpu_joules(self) -> float:
+        return self.energy_joules - self.unit_joules
+
+    @property
+    def static_joules(self) -> float:
+        """What is paid by time, whatever happens."""
+        return sum(c.joules for c in self.charges if c.component.startswith(("static.", "dram.background")))
+
+    @property
+    def range_joules(self) -> tuple[float, float]:
+        """The energy with every coefficient at its low, and at its high end, taken as independent of each other."""
+        by_name = _uncertainty(self)
+        down = sum(low**2 for low, _ in by_name.values()) ** 0.5
+        up = sum(high**2 for _, high in by_name.values()) ** 0.5
+        return self.energy_joules - down, self.energy_joules + up
+
+    @property
+    def least_certain(self) -> dict[str, Any]:
+        """The number whose own range moves the result most, and the share of the energy that rests on it."""
+        by_name = _uncertainty(self)
+        name = max(by_name, key=lambda n: sum(by_name[n]), default=None)
+        if name is None or self.energy_joules == 0:
+            return {"coefficient": None, "share": 0.0, "trust": None}
+        trust = next(charge.trust for charge in self.charges if charge.coefficient == name)
+        return {"coefficient": name, "share": joules_by_coefficient(self)[name] / self.energy_joules, "trust": trust}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "machine": self.machine,
+            "unit": self.unit,
+            "gpu_idle": self.gpu_idle,
+            "seconds": self.seconds,
+            "energy_joules": self.energy_joules,
+            "power_watts": self.power_watts,
+            "energy_by_component": self.energy_by_component,
+            "gpu_joules": self.gpu_joules,
+            "unit_joules": self.unit_joules,
+            "static_joules": self.static_joules,
+            "energy_by_gpu_idle": dict(self.energy_by_gpu_idle),
+            "energy_range_joules": list(self.range_joules),
+            "least_certain": self.least_certain,
+        }
+
+
+def joules_by_coefficient(report: EnergyReport) -> dict[str, float]:
+    """How many joules each coefficient brought in."""
+    joules: dict[str, float] = {}
+    for charge in report.charges:
+        joules[charge.coefficient] = joules.get(charge.coefficient, 0.0) + charge.joules
+    return joules
+
+
+def _uncertainty(report: EnergyReport) -> dict[str, tuple[float, float]]:
+    """For each coefficient, how many joules its range reaches below and above."""
+    found: dict[str, tuple[float, float]] = {}
+    for charge in report.charges:
+        below, above = found.get(charge.coefficient, (0.0, 0.0))
+        found[charge.coefficient] = (
+            below + (1 - charge.low) * charge.joules,
+            above + (charge.high - 1) * charge.joules,
+        )
+    return found
+
+
+@dataclass(frozen=True)
+class UnitInstance:
+    """A unit as built: which prices, and what its storage and logic leak."""
+
+    name: str
+    leakage_w: float
+
+
+def energy(
+    counters: Counters,
+    machine: str,
+    unit: UnitInstance | None = None,
+    gpu_idle: str = "none",
+    overrides: Mapping[str, float] | None = None,
+    dram_access_bytes: int | None = None,
+) -> EnergyReport:
+    """The energy of a run on a machine, with or without a unit.
+
+    `counters` must hold `seconds`; `gpu_waiting_seconds` is the part of it in which the GPU waits for the unit. A
+    counter that is not there counts as 0. `overrides` replaces coefficients (J or W) by name; `dram_access_bytes` is
+    what one column command of the run moves, where that is not what the table says.
+    """
+    if gpu_idle not in GPU_IDLE:
+        raise CostNameError(unknown("gpu_idle", gpu_idle, GPU_IDLE))
+    seconds = float(counters.get("seconds", 0.0))
+    waiting = float(counters.get("gpu_waiting_seconds", 0.0))
+    if not 0 <= waiting <= seconds * (1 + 1e-9):
+        raise CostError(
+            f"gpu_waiting_seconds = {waiting:g} does not fit seconds = {seconds:g}; write 0 <= waiting <= seconds."
+        )
+    gpu, own = _tables(machine, unit, overrides or {})
+    gpu = _access_size(gpu, dram_access_bytes)
+    filled = with_derived(counters)
+    charges = _event_charges(filled, gpu, (*GPU_EVENTS, *DRAM_EVENTS))
+    charges += _dram_background(filled, gpu, seconds)
+    if unit is not None and own is not None:
+        charges += _event_charges(filled, own, UNIT_EVENTS[unit.name])
+        charges.append(_unit_static(own, unit, seconds))
+    totals = {
+        mode: sum(c.joules for c in charges) + sum(c.joules for c in _gpu_static(gpu, seconds, waiting, mode))
+        for mode in GPU_IDLE
+    }
+    charges += _gpu_static(gpu, seconds, waiting, gpu_idle)
+    return EnergyReport(machine, unit.name if unit else None, gpu_idle, seconds, tuple(charges), totals)
+
+
+def _tables(
+    machine: str, unit: UnitInstance | None, overrides: Mapping[str, float]
+) -> tuple[CostTable, CostTable | None]:
+    gpu = gpu_table(machine)
+    own = unit_table(unit.name) if unit else None
+    of_unit = {n: v for n, v in overrides.items() if own and n in own.coefficients}
+    gpu = gpu.override({n: v for n, v in overrides.items() if n not in of_unit})
+    return gpu, own.override(of_unit) if own else None
+
+
+def _access_size(table: CostTable, access_bytes: int | None) -> CostTable:
+    """The table with its prices per column command for another number of bytes."""
+    if access_bytes is None or table.dram.get("device") == "events":
+        return table
+    factor = access_bytes / table.dram["access_bytes"]
+    changed = dict(table.coefficients)
+    for name in ("dram_read", "dram_write", "dram_io_read", "dram_io_write"):
+        changed[name] = replace(changed[name], value=changed[name].value * factor)
+    return replace(table, coefficients=changed)
+
+
+def _charge(table: CostTable, name: str, component: str, quantity: float) -> Charge:
+    price = table.coefficients[name]
+    return Charge(name, component, quantity, price.value * quantity, price.low, price.high, price.trust)
+
+
+def _event_charges(counters: Counters, table: CostTable, events: Iterable[Event]) -> list[Charge]:
+    charges = []
+    for event in events:
+        quantity = sum(weight * counters.get(name, 0.0) for name, weight in event.counters.items())
+        charges.append(_charge(table, event.coefficient, event.component, quantity))
+    return charges
+
+
+def _dram_background(counters: Counters, table: CostTable, seconds: float) -> list[Charge]:
+    """Standby of all devices, by state. Without a count of open rows, rows count as open unless powered down."""
+    if table.dram.get("device") == "events":  # the column has it inside its constant power
+        return []
+    hertz, per_channel = table.dram["clock_mhz"] * 1e6, table.dram["devices_per_channel"]
+    device_seconds = table.dram["devices"] * seconds
+    down = min(device_seconds, counters.get("dram_powered_down_clocks", 0.0) / hertz * per_channel)
+    opened = device_seconds - down
+    if "dram_row_open_clocks" in counters:
+        opened = min(opened, counters["dram_row_open_clocks"] / hertz * per_channel)
+    component = "dram.background"
+    return [
+        _charge(table, "dram_background_active", component, opened),
+        _charge(table, "dram_background_precharged", component, device_seconds - down - opened),
+        _charge(table, "dram_background_power_down", component, down),
+    ]
+
+
+def _gpu_static(table: CostTable, seconds: float, waiting: float, gpu_idle: str) -> list[Charge]:
+    running = seconds - waiting
+    clocked = {"none": seconds, "clock_gate": running, "power_gate": running}[gpu_idle]
+    leaking = running + waiting * (RETENTION if gpu_idle == "power_gate" else 1.0)
+    time = dict.fromkeys(GPU_POWERS, seconds) | {"sm_leakage": leaking, "sm_clock": clocked}
+    return [_charge(table, name, component, time[name]) for name, component in GPU_POWERS.items()]
+
+
+def _unit_static(table: CostTable, unit: UnitInstance, seconds: float) -> Charge:
+    price = table.coefficients["logic_leakage_per_mm2"]
+    joules = unit.leakage_w * seconds
+    name, component = f"{unit.name}_leakage", f"{unit.name}.leakage"
+    return Charge(name, component, seconds, joules, price.low, price.high, price.trust)
+
+
+def combine(reports: Iterable[EnergyReport]) -> EnergyReport:
+    """One report for several parts of a run (launches, operations) on the same machine."""
+    parts = list(reports)
+    if len({(p.machine, p.unit, p.gpu_idle) for p in parts}) != 1:
+        raise CostError("only reports of one machine, one unit and one gpu_idle can be combined; group them first.")
+    merged: dict[tuple[str, str], Charge] = {}
+    for charge in (c for part in parts for c in part.charges):
+        key = (charge.coefficient, charge.component)
+        old = merged.get(key)
+        quantity, joules = (old.quantity, old.joules) if old else (0.0, 0.0)
+        quantity, joules = quantity + charge.quantity, joules + charge.joules
+        merged[key] = Charge(*key, quantity, joules, charge.low, charge.high, charge.trust)
+    totals = {mode: sum(part.energy_by_gpu_idle[mode] for part in parts) for mode in GPU_IDLE}
+    first = parts[0]
+    seconds = sum(part.seconds for part in parts)
+    return EnergyReport(first.machine, first.unit, first.gpu_idle, seconds, tuple(merged.values()), totals)
