@@ -123,7 +123,11 @@ def csr_arrays(
         kept = int(offsets[-1])
         sorted_targets = sorted_targets[:kept].copy()
         sorted_keys = sorted_keys[:kept].copy()
-    return offsets, sorted_targets, weights_of_keys(sorted_keys, dtype)
+    sorted_weights = weights_of_keys(sorted_keys, dtype)
+    for array in (offsets, sorted_targets, sorted_weights):
+        if array is not None:
+            array.flags.writeable = False  # so that CsrGraph need not copy
+    return offsets, sorted_targets, sorted_weights
 
 
 def _writable_int32(values: np.ndarray) -> np.ndarray:

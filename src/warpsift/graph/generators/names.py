@@ -13,13 +13,21 @@ from dataclasses import dataclass
 
 from warpsift.graph.csr import CsrGraph
 from warpsift.graph.errors import GraphError
+from warpsift.graph.generators.collab import COLLAB_DEGREE, collab
 from warpsift.graph.generators.delaunay import delaunay
+from warpsift.graph.generators.gene import GENE_DENSITY, gene
 from warpsift.graph.generators.grid import grid
+from warpsift.graph.generators.mesh3d import UNKNOWNS, mesh3d
 from warpsift.graph.generators.rmat import EDGE_FACTOR, KRON_EDGE_FACTOR, kron, rmat, uniform
+from warpsift.graph.generators.road import ROAD_DEGREE, road
+from warpsift.graph.generators.web import WEB_DEGREE, web
 from warpsift.graph.limits import size_problem
 
 # Raised when a generator's results change, so that cached graphs of older versions are not used.
 GENERATOR_VERSION = 1
+
+
+Maker = Callable[[int, float | None, int], CsrGraph]  # size, degree or None for the default, seed
 
 
 @dataclass(frozen=True)
@@ -28,19 +36,18 @@ class Kind:
 
     usage: str
     about: str
-    make: Callable[[int, float, int], CsrGraph]  # size, degree, seed
-    degree: float | None  # default of DEGREE; None where it is not settable
+    make: Maker
+    arcs_per_node: Callable[[int, float | None], float]  # of nodes and DEGREE: an upper estimate
     power_of_two: bool = False
-    arcs_per_degree: int = 1  # 2 where DEGREE counts undirected edges per node
-    planar_degree: float = 0  # mean degree where it is not settable
+    has_degree: bool = True
+    integer_degree: bool = False
 
     def nodes(self, size: int) -> int:
         return 1 << min(size, 64) if self.power_of_two else size
 
-    def arcs(self, size: int, degree: float | None) -> int:
-        """An upper estimate, to refuse what does not fit."""
-        per_node = self.planar_degree if degree is None else degree * self.arcs_per_degree
-        return int(self.nodes(size) * per_node)
+
+def _or(default: float, times: float = 1) -> Callable[[int, float | None], float]:
+    return lambda nodes, degree: times * (default if degree is None else degree)
 
 
 KINDS: dict[str, Kind] = {
@@ -48,32 +55,64 @@ KINDS: dict[str, Kind] = {
         usage="delaunay-N",
         about="triangulation of 2^N random points, undirected",
         make=lambda size, degree, seed: delaunay(size, seed),
-        degree=None,
+        arcs_per_node=lambda nodes, degree: 6,
         power_of_two=True,
-        planar_degree=6,
+        has_degree=False,
     ),
     "kron": Kind(
         usage="kron-N[-EDGEFACTOR]",
         about=f"Graph 500 Kronecker graph of 2^N nodes, undirected (edge factor {KRON_EDGE_FACTOR})",
-        make=lambda size, degree, seed: kron(size, int(degree), seed),
-        degree=KRON_EDGE_FACTOR,
+        make=lambda size, degree, seed: kron(size, int(degree or KRON_EDGE_FACTOR), seed),
+        arcs_per_node=_or(KRON_EDGE_FACTOR, 2),
         power_of_two=True,
-        arcs_per_degree=2,
+        integer_degree=True,
     ),
     "rmat": Kind(
         usage="rmat-N[-EDGEFACTOR]",
         about=f"R-MAT graph of 2^N nodes, directed (edge factor {EDGE_FACTOR})",
-        make=lambda size, degree, seed: rmat(size, int(degree), seed),
-        degree=EDGE_FACTOR,
+        make=lambda size, degree, seed: rmat(size, int(degree or EDGE_FACTOR), seed),
+        arcs_per_node=_or(EDGE_FACTOR),
         power_of_two=True,
+        integer_degree=True,
     ),
     "uniform": Kind(
         usage="uniform-N[-EDGEFACTOR]",
         about=f"uniform random graph of 2^N nodes, undirected (edge factor {EDGE_FACTOR})",
-        make=lambda size, degree, seed: uniform(size, int(degree), seed),
-        degree=EDGE_FACTOR,
+        make=lambda size, degree, seed: uniform(size, int(degree or EDGE_FACTOR), seed),
+        arcs_per_node=_or(EDGE_FACTOR, 2),
         power_of_two=True,
-        arcs_per_degree=2,
+        integer_degree=True,
+    ),
+    "road": Kind(
+        usage="road-NODES[-DEGREE]",
+        about=f"planar network, connected, undirected (degree {ROAD_DEGREE:g})",
+        make=lambda size, degree, seed: road(size, degree or ROAD_DEGREE, seed),
+        arcs_per_node=_or(ROAD_DEGREE),
+    ),
+    "collab": Kind(
+        usage="collab-NODES[-DEGREE]",
+        about=f"collaboration network: cliques of authors, undirected (degree {COLLAB_DEGREE:g})",
+        make=lambda size, degree, seed: collab(size, degree or COLLAB_DEGREE, seed),
+        arcs_per_node=_or(COLLAB_DEGREE),
+    ),
+    "mesh3d": Kind(
+        usage="mesh3d-NODES[-UNKNOWNS]",
+        about=f"tetrahedral mesh with several unknowns per mesh node ({UNKNOWNS}), undirected",
+        make=lambda size, degree, seed: mesh3d(size, int(degree or UNKNOWNS), seed),
+        arcs_per_node=_or(UNKNOWNS, 17),  # 15.5 neighbours in a random tetrahedral mesh, and itself
+        integer_degree=True,
+    ),
+    "gene": Kind(
+        usage="gene-NODES[-DEGREE]",
+        about=f"dense correlation network, undirected (joins {GENE_DENSITY:.0%} of all pairs)",
+        make=lambda size, degree, seed: gene(size, degree, seed),
+        arcs_per_node=lambda nodes, degree: GENE_DENSITY * nodes if degree is None else degree,
+    ),
+    "web": Kind(
+        usage="web-NODES[-DEGREE]",
+        about=f"copying model: locality and a power law, directed (degree {WEB_DEGREE:g})",
+        make=lambda size, degree, seed: web(size, degree or WEB_DEGREE, seed),
+        arcs_per_node=_or(WEB_DEGREE),
     ),
 }
 GRID_USAGE = "grid-AxB[xC]"
@@ -97,14 +136,23 @@ def generate(name: str, seed: int, max_bytes: int) -> CsrGraph | None:
     kind = KINDS[match["kind"]]
     if "x" in match["size"]:
         raise GraphError(f"graph {name!r}: size {match['size']!r} is for grids; write {kind.usage}")
-    if match["degree"] is not None and kind.degree is None:
-        raise GraphError(f"graph {name!r}: this kind has no settable degree; write {kind.usage}")
-    degree = float(match["degree"]) if match["degree"] is not None else kind.degree
+    degree = float(match["degree"]) if match["degree"] is not None else None
+    if degree is not None:
+        _check_degree(name, kind, degree)
     size = int(match["size"])
-    problem = size_problem(kind.nodes(size), kind.arcs(size, degree), max_bytes)
+    nodes = kind.nodes(size)
+    problem = size_problem(nodes, int(nodes * kind.arcs_per_node(nodes, degree)), max_bytes)
     if problem:
         raise GraphError(f"graph {name!r}: {problem}")
-    return kind.make(size, degree if degree is not None else 0, seed)
+    return kind.make(size, degree, seed)
+
+
+def _check_degree(name: str, kind: Kind, degree: float) -> None:
+    if not kind.has_degree:
+        raise GraphError(f"graph {name!r}: this kind has no settable degree; write {kind.usage}")
+    if degree <= 0 or (kind.integer_degree and degree != int(degree)):
+        what = "an integer from 1 up" if kind.integer_degree else "a number above 0"
+        raise GraphError(f"graph {name!r}: expected {what} after the size; write {kind.usage}")
 
 
 def _grid(name: str, size: str, degree: str | None, max_bytes: int) -> CsrGraph:

@@ -1,0 +1,101 @@
+"""Graph files as bytes: plain, gzip, bzip2 or xz, alone or inside a tar archive, never more than a limit.
+
+Compression is recognised by the first bytes, not by the name. Expansion happens piece by piece and stops at the
+limit, so a small file that expands without end costs no more than the limit.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import tarfile
+import zlib
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from warpsift.graph.errors import FileError
+from warpsift.graph.limits import LIMIT_VARIABLE
+
+_OPENERS = ((b"\x1f\x8b", "gzip", gzip.open), (b"BZh", "bzip2", bz2.open), (b"\xfd7zXZ\x00", "xz", lzma.open))
+COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
+MEMBER_SEPARATOR = "::"  # archive.tar.gz::folder/graph.mtx
+_PIECE_BYTES = 1 << 20
+
+
+def read_bytes(path: Path, max_bytes: int) -> bytearray:
+    """The content of the file, expanded if it is compressed."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(6)
+            file.seek(0)
+            for magic, kind, opener in _OPENERS:
+                if head.startswith(magic):
+                    with opener(file) as stream:
+                        return _expand(stream, path, kind, max_bytes)
+            size = path.stat().st_size
+            if size > max_bytes:
+                raise FileError(path, f"{size} bytes, over the limit of {max_bytes} {_how_to_raise()}")
+            content = bytearray(size)
+            del content[file.readinto(content) :]
+            return content
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from error
+
+
+def _expand(stream: IO[bytes], path: Path, kind: str, max_bytes: int) -> bytearray:
+    content = bytearray()
+    try:
+        while piece := stream.read(_PIECE_BYTES):
+            content += piece
+            if len(content) > max_bytes:
+                reason = f"expands to more than the limit of {max_bytes} bytes {_how_to_raise()}"
+                raise FileError(path, reason)
+    except EOFError:
+        raise FileError(path, f"the {kind} data is cut short after {len(content)} expanded bytes") from None
+    except (OSError, zlib.error, lzma.LZMAError) as error:
+        raise FileError(path, f"the {kind} data is damaged: {error}") from error
+    return content
+
+
+def _how_to_raise() -> str:
+    return f"(raise it with max_bytes or {LIMIT_VARIABLE})"
+
+
+def is_tar(content: bytearray) -> bool:
+    return content[257:262] == b"ustar"
+
+
+def tar_member(content: bytearray, member: str | None, path: Path, suffixes: tuple[str, ...]) -> tuple[str, bytes]:
+    """Name and bytes of the wanted member, or of the only graph in the archive."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
+            files = {entry.name.removeprefix("./"): entry for entry in archive.getmembers() if entry.isfile()}
+            name = member if member is not None else _only_graph(files, path, suffixes)
+            if name not in files:
+                raise FileError(path, f"the archive has no member {name!r}; it has {', '.join(sorted(files))}")
+            stream = archive.extractfile(files[name])
+            assert stream is not None  # regular files always open
+            return name, stream.read()
+    except (tarfile.TarError, EOFError) as error:
+        raise FileError(path, f"the tar archive is damaged: {error}") from error
+
+
+def _only_graph(files: dict[str, tarfile.TarInfo], path: Path, suffixes: tuple[str, ...]) -> str:
+    """SuiteSparse archives hold name/name.mtx beside right-hand sides: that one counts as the only graph."""
+    graphs = [name for name in files if PurePosixPath(name).suffix in suffixes]
+    named = [name for name in graphs if PurePosixPath(name).stem == PurePosixPath(name).parent.name]
+    for found in (graphs, named):
+        if len(found) == 1:
+            return found[0]
+    names = ", ".join(sorted(graphs or files)) or "nothing"
+    raise FileError(path, f"the archive holds {names}; choose one, e.g. {path.name}{MEMBER_SEPARATOR}NAME")
+
+
+def plain_name(name: str) -> str:
+    """The name without a suffix of compression."""
+    for suffix in COMPRESSED_SUFFIXES:
+        if name.lower().endswith(suffix):
+            return name[: -len(suffix)]
+    return name

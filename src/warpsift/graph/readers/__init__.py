@@ -1,0 +1,1 @@
+"""Readers, one file per format; `formats.py` holds the table of them and tells formats apart."""

@@ -1,0 +1,163 @@
+"""NumPy archives: those that `save_graph` writes, and those of `scipy.sparse.save_npz`.
+
+Nothing is unpickled. Every array's header is compared with the bytes that are really there before memory is taken.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import tempfile
+import zipfile
+import zlib
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from warpsift.graph.csr import CsrGraph
+from warpsift.graph.errors import FileError
+from warpsift.graph.limits import size_problem
+
+_OURS = ("offsets", "targets", "weights", "original_ids")
+_EXPECTED = "expected arrays offsets and targets (warpsift) or format, indptr, indices, shape (SciPy)"
+
+
+def save_graph(graph: CsrGraph, path: str | os.PathLike[str]) -> None:
+    """Write the graph as .npz: first beside the goal, then renamed, so no reader sees half a file."""
+    goal = Path(path)
+    arrays = {name: getattr(graph, name) for name in _OURS if getattr(graph, name) is not None}
+    about = {"name": graph.name, "stand_in_for": graph.stand_in_for, "provenance": dict(graph.provenance)}
+    arrays["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    handle, temporary = tempfile.mkstemp(dir=goal.parent, prefix=f".{goal.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, **arrays)
+        os.replace(temporary, goal)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def read_npz(source: Path | bytearray, path: str, max_bytes: int) -> CsrGraph:
+    """The graph in a file, or in bytes that came out of a compressed one."""
+    arrays = _arrays(source if isinstance(source, Path) else io.BytesIO(source), path, max_bytes)
+    if "offsets" in arrays and "targets" in arrays:
+        return _from_ours(arrays, path)
+    if {"format", "indices", "indptr", "shape"} <= arrays.keys() or {"row", "col", "shape"} <= arrays.keys():
+        return _from_scipy(arrays, path, max_bytes)
+    raise FileError(path, f"{_EXPECTED}, found {', '.join(arrays) or 'nothing'}")
+
+
+def _arrays(source: Path | IO[bytes], path: str, max_bytes: int) -> dict[str, np.ndarray]:
+    try:
+        with zipfile.ZipFile(source) as archive:
+            sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+            if sum(sizes.values()) > max_bytes:
+                raise FileError(path, f"expands to more than the limit of {max_bytes} bytes")
+            found = {name: _array(archive, name, size, path) for name, size in sizes.items()}
+            return {name.removesuffix(".npy"): array for name, array in found.items()}
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError) as error:
+        raise FileError(path, f"the .npz archive is damaged: {error}") from error
+
+
+def load_trusted(path: Path) -> CsrGraph:
+    """A graph that `save_graph` wrote: rows are sorted already; the archive's checksums tell damage."""
+    if not path.exists():
+        raise FileNotFoundError(path)
+    arrays = _arrays(path, str(path), path.stat().st_size)
+    if not {"offsets", "targets"} <= arrays.keys():
+        raise FileError(path, f"{_EXPECTED}, found {', '.join(arrays) or 'nothing'}")
+    given = {name: arrays[name] for name in _OURS if name in arrays}
+    return CsrGraph(**given, **_about(arrays, str(path)))  # type: ignore[arg-type]
+
+
+def _about(arrays: dict[str, np.ndarray], path: str) -> dict[str, Any]:
+    """Name, stand-in note and origin, if the file has them."""
+    if "about" not in arrays:
+        return {}
+    try:
+        about = json.loads(arrays["about"].tobytes())
+        known = {
+            "name": str(about["name"]),
+            "stand_in_for": None if about["stand_in_for"] is None else str(about["stand_in_for"]),
+            "provenance": dict(about["provenance"]),
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileError(path, f"array 'about' is no description of a graph: {error}") from None
+    return known
+
+
+def _array(archive: zipfile.ZipFile, name: str, size: int, path: str) -> np.ndarray:
+    with archive.open(name) as member:
+        try:
+            shape, fortran, dtype = _header(member)
+        except ValueError as error:
+            raise FileError(path, f"array {name!r} has a damaged header: {error}") from None
+        if dtype.hasobject:
+            raise FileError(path, f"array {name!r} holds Python objects; expected plain numbers")
+        count = math.prod(shape)
+        if count * dtype.itemsize > size:
+            raise FileError(path, f"array {name!r} promises {count} elements, more than the file holds")
+        content = member.read()
+    if len(content) != count * dtype.itemsize:
+        raise FileError(path, f"array {name!r} promises {count} elements, the file holds {len(content)} bytes")
+    return np.frombuffer(content, dtype).reshape(shape, order="F" if fortran else "C")
+
+
+def _header(member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
+    version = np.lib.format.read_magic(member)
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(member)
+    if version == (2, 0):
+        return np.lib.format.read_array_header_2_0(member)
+    raise ValueError(f"version {version} of the .npy format")
+
+
+def _from_ours(arrays: dict[str, np.ndarray], path: str) -> CsrGraph:
+    offsets, targets = arrays["offsets"], arrays["targets"]
+    for name in ("offsets", "targets"):
+        if arrays[name].ndim != 1 or arrays[name].dtype.kind not in "iu":
+            raise FileError(path, f"array {name!r} must be a flat array of integers")
+    if offsets.size == 0 or offsets[0] != 0 or offsets[-1] != targets.size or np.any(np.diff(offsets) < 0):
+        raise FileError(path, f"offsets must rise from 0 to the number of targets, {targets.size}")
+    nodes = offsets.size - 1
+    if targets.size and not (targets.min() >= 0 and targets.max() < nodes):
+        bad = targets[(targets < 0) | (targets >= nodes)][0]
+        raise FileError(path, f"node ID {bad} is out of range; expected 0 to {nodes - 1}")
+    ids = arrays.get("original_ids")
+    if ids is not None and (ids.shape != (nodes,) or ids.dtype.kind not in "iu"):
+        raise FileError(path, f"original_ids must be {nodes} integers, one per node")
+    sources = np.repeat(np.arange(nodes, dtype=np.int32), np.diff(offsets))
+    weights = arrays.get("weights")
+    if weights is not None and (weights.shape != targets.shape or weights.dtype.kind not in "iuf"):
+        raise FileError(path, f"weights must be {targets.size} numbers, one per arc")
+    about = _about(arrays, path)
+    return CsrGraph.from_edges(sources, targets, weights, nodes, original_ids=ids, **about)
+
+
+def _from_scipy(arrays: dict[str, np.ndarray], path: str, max_bytes: int) -> CsrGraph:
+    import scipy.sparse
+
+    kind = bytes(arrays["format"].astype("S").tobytes()).rstrip(b"\x00").decode("ascii", "replace")
+    if kind not in ("csr", "csc", "coo"):
+        raise FileError(path, f"sparse format {kind!r}; expected csr, csc or coo")
+    shape = tuple(int(side) for side in np.atleast_1d(arrays["shape"]))
+    problem = size_problem(max(shape, default=0), 0, max_bytes)
+    if problem:
+        raise FileError(path, f"the header promises {problem}")
+    try:
+        if kind == "coo":
+            rows, columns = arrays["row"], arrays["col"]
+            matrix = scipy.sparse.coo_array((arrays["data"], (rows, columns)), shape=shape)
+        else:
+            make = scipy.sparse.csr_array if kind == "csr" else scipy.sparse.csc_array
+            matrix = make((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+            matrix.check_format(full_check=True)
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise FileError(path, f"no valid sparse matrix: {error}") from error
+    if shape[0] != shape[1]:
+        raise FileError(path, f"a {shape[0]} x {shape[1]} matrix is no graph; expected a square one")
+    return CsrGraph.from_scipy(matrix)

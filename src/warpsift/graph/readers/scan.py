@@ -1,0 +1,229 @@
+"""Numbers out of text, compiled: the inner loop of every text format.
+
+Two scanners: `scan_rows` for formats with a fixed number of columns per line, `scan_lists` for METIS, where a line
+is a list of any length and an empty line means something. Both stop at the first thing they do not understand and
+say which line and byte it is; the words of the error are made in `text.py`. Real numbers come out correctly rounded
+to float32: the few that the quick way cannot settle are left to Python's float().
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+FINE, NOT_INTEGER, MISSING, EXTRA, TOO_LARGE, OUT_OF_RANGE, BAD_LEAD, EXTRA_LINE = range(8)
+
+_NEWLINE, _TAB, _RETURN, _BLANK, _COMMA, _SEMICOLON = 10, 9, 13, 32, 44, 59
+_PLUS, _MINUS, _POINT, _ZERO, _NINE, _UPPER_E, _LOWER_E = 43, 45, 46, 48, 57, 69, 101
+_POWERS = np.array([float(f"1e{power}") for power in range(23)])  # exact in double precision up to 1e22
+_LARGEST = np.int64(2**63 - 1)
+
+
+@njit(cache=True, error_model="numpy")
+def _skip_blanks(text, at):
+    while at < text.size and (text[at] == _BLANK or text[at] == _TAB or text[at] == _RETURN):
+        at += 1
+    return at
+
+
+@njit(cache=True, error_model="numpy")
+def _ends_token(text, at):
+    if at >= text.size:
+        return True
+    byte = text[at]
+    return byte <= _BLANK or byte == _COMMA or byte == _SEMICOLON
+
+
+@njit(cache=True, error_model="numpy")
+def _scan_integer(text, at):
+    """Value, position after it, status."""
+    negative = False
+    if at < text.size and (text[at] == _MINUS or text[at] == _PLUS):
+        negative = text[at] == _MINUS
+        at += 1
+    first = at
+    value = np.int64(0)
+    while at < text.size and _ZERO <= text[at] <= _NINE:
+        digit = np.int64(text[at]) - _ZERO
+        if value > (_LARGEST - digit) // 10:
+            return value, at, TOO_LARGE
+        value = value * 10 + digit
+        at += 1
+    if at == first or not _ends_token(text, at):
+        return value, at, NOT_INTEGER
+    return (-value if negative else value), at, FINE
+
+
+@njit(cache=True, error_model="numpy")
+def _scan_real(text, at):
+    """Value, position after it, whether it is settled."""
+    sign = 1.0
+    if text[at] == _MINUS or text[at] == _PLUS:
+        sign = -1.0 if text[at] == _MINUS else 1.0
+        at += 1
+    mantissa = np.uint64(0)
+    digits = 0  # significant ones
+    seen = False
+    exponent = 0
+    after_point = False
+    while at < text.size:
+        byte = text[at]
+        if _ZERO <= byte <= _NINE:
+            seen = True
+            mantissa = mantissa * np.uint64(10) + np.uint64(byte - _ZERO)
+            digits += 1 if mantissa > 0 else 0
+            exponent -= 1 if after_point else 0
+        elif byte == _POINT and not after_point:
+            after_point = True
+        else:
+            break
+        at += 1
+    if seen and at < text.size and (text[at] == _LOWER_E or text[at] == _UPPER_E):
+        power, at, status = _scan_integer(text, at + 1)
+        if status != FINE or abs(power) > 400:
+            return 0.0, at, False
+        exponent += power
+    if not seen or digits > 18 or abs(exponent) > 22 or not _ends_token(text, at):
+        return 0.0, at, False
+    value = np.float64(mantissa)
+    value = value * _POWERS[exponent] if exponent >= 0 else value / _POWERS[-exponent]
+    if mantissa > np.uint64(1 << 53):  # up to 2 units in the last place off: settled if float32 cannot tell
+        slack = value * 2.0**-51
+        if np.float32(value - slack) != np.float32(value + slack):
+            return 0.0, at, False
+    return sign * value, at, True
+
+
+@njit(cache=True, error_model="numpy")
+def _count_lines(text, at):
+    lines = 1
+    for position in range(at, text.size):
+        if text[position] == _NEWLINE:
+            lines += 1
+    return lines
+
+
+@njit(cache=True, error_model="numpy")
+def _next_line(text, at):
+    while at < text.size and text[at] != _NEWLINE:
+        at += 1
+    return at + 1
+
+
+@njit(cache=True, error_model="numpy")
+def _longer(values):
+    longer = np.empty(2 * values.size, values.dtype)
+    longer[: values.size] = values
+    return longer
+
+
+@njit(cache=True, error_model="numpy")
+def scan_rows(text, at, line, shape, bounds, signs):
+    """All rows of numbers from position `at`, which is in line `line`, to the end of the text.
+
+    shape: columns to skip, integers, reals per row; bounds: lowest and highest integer allowed; signs: the byte that
+    begins every row (0 for none) and two bytes that begin a comment. Returns (status, position, line), the integers
+    (one array per column), the reals, and the (row, position, line) of reals left for Python.
+    """
+    skipped, integers, reals = shape
+    lowest, highest = bounds
+    lead, comment, other_comment = signs
+    rows = _count_lines(text, at)
+    ids = np.empty((integers, rows), np.int64)
+    weights = np.empty(rows if reals else 0, np.float64)
+    unsettled = np.empty(64, np.int64)
+    left = 0
+    row = 0
+    status = FINE
+    while at < text.size:
+        at = _skip_blanks(text, at)
+        if at >= text.size:
+            break
+        if text[at] == _NEWLINE or text[at] == comment or text[at] == other_comment:
+            at = _next_line(text, at)
+            line += 1
+            continue
+        if lead:
+            if text[at] != lead or not _ends_token(text, at + 1):
+                status = BAD_LEAD
+                break
+            at = _skip_blanks(text, at + 1)
+        for column in range(skipped + integers + reals):
+            if column:
+                at = _skip_blanks(text, at)
+                if at < text.size and (text[at] == _COMMA or text[at] == _SEMICOLON):
+                    at = _skip_blanks(text, at + 1)
+            if at >= text.size or text[at] == _NEWLINE:
+                status = MISSING
+                break
+            if column < skipped + integers:
+                value, after, status = _scan_integer(text, at)
+                if column >= skipped and status == FINE:
+                    if value < lowest or value > highest:
+                        status = OUT_OF_RANGE
+                    ids[column - skipped, row] = value
+                if status != FINE:
+                    break
+            else:
+                real, after, settled = _scan_real(text, at)
+                weights[row] = real
+                if not settled:
+                    if left + 3 > unsettled.size:
+                        unsettled = _longer(unsettled)
+                    unsettled[left], unsettled[left + 1], unsettled[left + 2] = row, at, line
+                    left += 3
+                    while not _ends_token(text, after):
+                        after += 1
+            at = after
+        if status != FINE:
+            break
+        at = _skip_blanks(text, at)
+        if at < text.size and text[at] != _NEWLINE:
+            status = EXTRA
+            break
+        at += 1
+        line += 1
+        row += 1
+    return (status, at, line), ids[:, :row], weights[:row], unsettled[:left].reshape(left // 3, 3)
+
+
+@njit(cache=True, error_model="numpy")
+def scan_lists(text, at, line, rows, comment):
+    """One list of integers per line for `rows` lines, comments skipped; what follows must be empty.
+
+    Returns (status, position, line), the integers, the start of each row in them, and the line of each row. With
+    fewer lines than rows the start array is short: the caller compares.
+    """
+    room = (text.size - at) // 8 + 16
+    values = np.empty(room, np.int64)
+    starts = np.zeros(min(rows, _count_lines(text, at)) + 1, np.int64)
+    lines = np.zeros(starts.size - 1, np.int64)
+    filled = 0
+    row = 0
+    while row < starts.size - 1 and at <= text.size:  # an empty rest after the last newline is a line
+        if at < text.size and text[at] == comment:
+            at = _next_line(text, at)
+            line += 1
+            continue
+        lines[row] = line
+        at = _skip_blanks(text, at)
+        while at < text.size and text[at] != _NEWLINE:
+            value, after, status = _scan_integer(text, at)
+            if status != FINE:
+                return (status, at, line), values[:filled], starts[: row + 1], lines
+            if filled == values.size:
+                values = _longer(values)
+            values[filled] = value
+            filled += 1
+            at = _skip_blanks(text, after)
+        at += 1
+        line += 1
+        row += 1
+        starts[row] = filled
+    while at < text.size:
+        at = _skip_blanks(text, at)
+        if at < text.size and text[at] != _NEWLINE and text[at] != comment:
+            return (EXTRA_LINE, at, line), values[:filled], starts[: row + 1], lines
+        at = _next_line(text, at)
+        line += 1
+    return (FINE, at, line), values[:filled], starts[: row + 1], lines

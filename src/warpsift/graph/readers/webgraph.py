@@ -1,0 +1,145 @@
+"""LAW's WebGraph BV format: a `.graph` file of bits and a `.properties` file that says how to read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from warpsift.graph.archive import plain_name, read_bytes
+from warpsift.graph.csr import CsrGraph
+from warpsift.graph.errors import FileError
+from warpsift.graph.limits import size_problem
+from warpsift.graph.readers import bv_decode
+
+# The codes that WebGraph's BVGraph accepts for each part, the default first (its documentation, "compression flags").
+_ALLOWED = {
+    "OUTDEGREES": ("GAMMA", "DELTA"),
+    "BLOCKS": ("GAMMA", "UNARY", "DELTA"),
+    "RESIDUALS": ("ZETA", "GAMMA", "DELTA", "GOLOMB", "NIBBLE"),
+    "BLOCK_COUNT": ("GAMMA", "UNARY", "DELTA"),
+    "REFERENCES": ("UNARY", "GAMMA", "DELTA"),
+}
+_OFFSETS = ("GAMMA", "DELTA")  # of the .offsets file, which is not needed: all lists are read in order
+_DEFAULT_WINDOW, _DEFAULT_SHORTEST, _DEFAULT_ZETA_K = 7, 4, 3  # BVGraph's defaults
+_REASONS = {
+    bv_decode.CUT_SHORT: "the bits end, or break off into nonsense,",
+    bv_decode.TOO_MANY_ARCS: "more arcs than the properties promise",
+    bv_decode.BAD_REFERENCE: "a reference beyond the window or the first node",
+    bv_decode.BAD_BLOCKS: "copy blocks longer than the list they copy from",
+    bv_decode.BAD_INTERVAL: "an interval beyond the nodes or the outdegree",
+    bv_decode.BAD_SUCCESSOR: "a successor beyond the nodes",
+}
+
+
+@dataclass(frozen=True)
+class BvProperties:
+    """What the .properties file says, checked."""
+
+    nodes: int
+    arcs: int
+    window: int
+    shortest_interval: int
+    zeta_k: int
+    codes: tuple[int, ...]  # in the order of _ALLOWED
+
+
+def properties_of(graph_path: Path) -> Path | None:
+    """The .properties file beside a .graph file (either may be compressed), if there is one."""
+    base = plain_name(graph_path.name)
+    if not base.endswith(".graph"):
+        return None
+    stem = base.removesuffix(".graph")
+    for suffix in ("", ".gz", ".bz2", ".xz"):
+        candidate = graph_path.with_name(f"{stem}.properties{suffix}")
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def read_webgraph(graph_path: Path, properties_path: Path, max_bytes: int) -> CsrGraph:
+    properties = parse_properties(properties_path, max_bytes)
+    content = read_bytes(graph_path, max_bytes)
+    bits = 8 * len(content)
+    if properties.nodes > bits:  # an outdegree takes at least one bit
+        raise FileError(
+            graph_path,
+            f"the properties promise {properties.nodes} nodes, the file has only {len(content)} bytes",
+        )
+    content += bytes(-len(content) % 8 + 16)
+    words = np.frombuffer(content, ">u8").astype(np.uint64)
+    layout = (properties.window, properties.shortest_interval, properties.zeta_k)
+    (status, node, arcs), offsets, targets = bv_decode.decode(
+        words, bits, (properties.nodes, properties.arcs), layout, properties.codes
+    )
+    if status != bv_decode.FINE:
+        raise FileError(graph_path, f"{_REASONS[status]} at node {node} of {properties.nodes}")
+    if arcs != properties.arcs:
+        raise FileError(graph_path, f"the properties promise {properties.arcs} arcs, the file holds {arcs}")
+    offsets.flags.writeable = False
+    targets.flags.writeable = False
+    return CsrGraph(offsets, targets)
+
+
+def parse_properties(path: Path, max_bytes: int) -> BvProperties:
+    """Read and check a .properties file (Java's format: key=value, comments with # or !)."""
+    text = read_bytes(path, max_bytes).decode("latin-1")
+    values: dict[str, str] = {}
+    for line in text.splitlines():
+        stripped = line.strip()
+        if stripped and stripped[0] not in "#!":
+            key, _, value = stripped.partition("=")
+            values[key.strip()] = value.strip()
+    kind = values.get("graphclass", "BVGraph").split()[-1:] or [""]
+    if not kind[0].endswith("BVGraph"):
+        raise FileError(path, f"graphclass is {kind[0]!r}; only BVGraph can be read")
+    if values.get("endianness", "big") != "big":
+        raise FileError(path, f"endianness is {values['endianness']!r}; only big can be read")
+    if _number(path, values, "version", 0) > 0:
+        raise FileError(path, f"version is {values['version']}; only version 0 can be read")
+    nodes, arcs = _number(path, values, "nodes"), _number(path, values, "arcs")
+    problem = size_problem(nodes, arcs, max_bytes)
+    if problem:
+        raise FileError(path, f"the properties promise {problem}")
+    zeta_k = _number(path, values, "zetak", _DEFAULT_ZETA_K)
+    if not 1 <= zeta_k <= 56:
+        raise FileError(path, f"zetak is {zeta_k}; expected 1 to 56")
+    return BvProperties(
+        nodes,
+        arcs,
+        _number(path, values, "windowsize", _DEFAULT_WINDOW),
+        _number(path, values, "minintervallength", _DEFAULT_SHORTEST),
+        zeta_k,
+        _codes(path, values.get("compressionflags", "")),
+    )
+
+
+def _number(path: Path, values: dict[str, str], key: str, default: int | None = None) -> int:
+    text = values.get(key)
+    if text is None and default is not None:
+        return default
+    if text is None:
+        raise FileError(path, f"has no line `{key}=...`")
+    if not text.isdecimal() or len(text) > 18:
+        raise FileError(path, f"{key} is {text!r}; expected an integer from 0 up")
+    return int(text)
+
+
+def _codes(path: Path, flags: str) -> tuple[int, ...]:
+    """E.g. `OUTDEGREES_DELTA | RESIDUALS_GAMMA`; parts that are not named keep their defaults."""
+    chosen = {part: allowed[0] for part, allowed in _ALLOWED.items()}
+    for flag in filter(None, (word.strip() for word in flags.split("|"))):
+        part, _, code = flag.partition("_") if not flag.startswith("BLOCK_COUNT_") else _block_count(flag)
+        allowed = _OFFSETS if part == "OFFSETS" else _ALLOWED.get(part)
+        if allowed is None:
+            known = ", ".join([*_ALLOWED, "OFFSETS"])
+            raise FileError(path, f"compression flag {flag!r} is unknown; expected PART_CODE with PART of {known}")
+        if code not in allowed:
+            raise FileError(path, f"compression flag {flag!r}: {part} can be {', '.join(allowed)}")
+        chosen[part] = code
+    return tuple(getattr(bv_decode, chosen[part]) for part in _ALLOWED)
+
+
+def _block_count(flag: str) -> tuple[str, str, str]:
+    return "BLOCK_COUNT", "_", flag.removeprefix("BLOCK_COUNT_")
