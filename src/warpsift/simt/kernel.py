@@ -90,8 +90,14 @@ class Gpu:
         self.memory = DeviceMemory(memory_bytes)
         self.residency = residency or Residency()
         self.visibility_ctas = visibility_ctas  # None: as the residency says; 0: a whole wave
+        self.on_progress: Callable[[float], None] | None = None
         self._seeds = np.random.default_rng(seed)
         self._recorder = Recorder()
+
+    def progressed(self, share: float) -> None:
+        """A driver tells how much of its work is done, roughly, from 0 to 1."""
+        if self.on_progress is not None:
+            self.on_progress(min(max(share, 0.0), 1.0))
 
     def launch(
         self,

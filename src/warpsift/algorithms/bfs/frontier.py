@@ -146,6 +146,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
             kept = (following.node, following.counter, tiles, culls)
             gpu.launch(contract, threads, *seen, *kept, phase="contract")
         nodes = [following, now]
+        gpu.progressed(work.nodes_processed / graph.nodes)
     reached = int((labels.host < INFINITY).sum())
     work.duplicates = work.nodes_processed - reached + len(nodes[0])
     return Outcome(labels.host.copy(), depth, work)

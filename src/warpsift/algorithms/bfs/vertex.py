@@ -41,5 +41,6 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
         arguments = (active.list, device.offsets, device.targets, levels, level, active.current)
         gpu.launch(advance, active.threads, *arguments, active.scheme, phase="compute")
         level += 1
+        gpu.progressed(work.edges_touched / max(graph.edges, 1))
     work.duplicates = work.nodes_processed - int((levels.host < INFINITY).sum())
     return Outcome(levels.host.copy(), level, work)

@@ -33,7 +33,8 @@ class Convergence:
         self.largest = gpu.memory.empty("largest_change", 1, np.int32)
         self._limit = options.epsilon * mean_rank
         self._most = MOST_ITERATIONS if options.max_iterations is None else options.max_iterations
-        self._smallest, self._since = np.inf, 0
+        self._first = self._smallest = np.inf
+        self._since = 0
         self.iterations = 0
         self.reason = "iteration limit"
         self.change = np.inf
@@ -45,6 +46,8 @@ class Convergence:
         """Count an iteration; tells whether it was the last."""
         self.iterations += 1
         self.change = float(self.largest.host.view(np.float32)[0])
+        if self.iterations == 1:
+            self._first = self.change
         if self.change < self._smallest:
             self._smallest, self._since = self.change, 0
         else:
@@ -56,6 +59,14 @@ class Convergence:
         else:
             return self.iterations >= self._most
         return True
+
+    @property
+    def progress(self) -> float:
+        """The change falls geometrically, so its logarithm tells how far there is to go."""
+        if self.iterations < 2 or self._first <= self._limit:
+            return self.iterations / self._most
+        fallen = np.log(self._first / max(self.change, 1e-30)) / np.log(self._first / max(self._limit, 1e-30))
+        return max(float(fallen), self.iterations / self._most)
 
     @property
     def exhausted(self) -> bool:

@@ -81,4 +81,5 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
         ranks = [new, old]
         if stop.reached():
             break
+        gpu.progressed(stop.progress)
     return Outcome(ranks[0].host.copy(), stop.iterations, work, {"stopped": stop.reason, "change": stop.change})

@@ -54,4 +54,5 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
         work.edges_touched += graph.edges
         if stop.reached():
             break
+        gpu.progressed(stop.progress)
     return Outcome(rank.host.copy(), stop.iterations, work, {"stopped": stop.reason, "change": stop.change})

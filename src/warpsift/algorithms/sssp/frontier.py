@@ -114,6 +114,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
             _expand(gpu, state, work)
             nodes.clear()
             _contract(gpu, state, edges, state.far[0], threshold, work)
+            gpu.progressed(work.nodes_processed / (2 * graph.nodes))  # a node is expanded about twice
         elif len(state.far[0]):
             phases += 1
             pile, state.far = state.far[0], state.far[::-1]

@@ -66,5 +66,6 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
         work.relaxations += improved.size
         work.edges_touched += int(in_degrees[vertices].sum() + out_degrees[improved].sum())
         steps += 1
+        gpu.progressed(1 - vertices.size / graph.nodes if steps > 2 else 0)
     work.duplicates = work.nodes_processed - int(np.sum(distance.host < INFINITY))
     return Outcome(distance.host.copy(), steps, work)

@@ -86,4 +86,5 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
         flagged = (edges.node, edges.flag, len(edges), lookup, nodes.node, nodes.counter)
         gpu.launch(compact, len(edges), *flagged, phase="compact", compaction=True)
         work.duplicates += lowered - len(nodes)
+        gpu.progressed(1 - len(nodes) / graph.nodes)
     return Outcome(labels.host.copy(), iterations, work)

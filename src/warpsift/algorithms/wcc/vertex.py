@@ -56,4 +56,5 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
         work.relaxations += improved.size
         work.edges_touched += int(degrees[vertices].sum() + degrees[improved].sum())
         steps += 1
+        gpu.progressed(1 - vertices.size / graph.nodes)
     return Outcome(labels.host.copy(), steps, work)

@@ -1,0 +1,116 @@
+"""A run as data: what was asked, what came out, counted per phase and in total; printable, plottable, JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from warpsift.simt.counters import LaunchRecord, StreamCounters
+
+
+@dataclass
+class Phase:
+    """All launches of one phase of the algorithm."""
+
+    name: str
+    compaction: bool
+    launches: int = 0
+    counters: StreamCounters = field(default_factory=StreamCounters)
+    timing: dict[str, float] = field(default_factory=dict)  # cycles, seconds and the engine's counters, if timed
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "phase": self.name,
+            "compaction": self.compaction,
+            "launches": self.launches,
+            **stream_dict(self.counters),
+            **self.timing,
+        }
+
+
+def stream_dict(c: StreamCounters) -> dict[str, Any]:
+    return {
+        "warp_instructions": c.warp_instructions,
+        "thread_instructions": c.thread_instructions,
+        "memory_instructions": c.memory_instructions,
+        "transactions": c.transactions,
+        "sectors": c.sectors,
+        "coalescing_efficiency": round(c.coalescing_efficiency, 4),
+        "transactions_per_memory_instruction": round(c.transactions_per_memory_instruction, 4),
+        "active_lanes": round(c.active_lanes, 2),
+    }
+
+
+def by_phase(launches: list[LaunchRecord]) -> list[Phase]:
+    """Sum launches by phase, in order of first appearance."""
+    phases: dict[tuple[str, bool], Phase] = {}
+    for launch in launches:
+        key = (launch.info.phase, launch.info.compaction)
+        phase = phases.setdefault(key, Phase(*key))
+        phase.launches += 1
+        phase.counters += launch.counters
+    return list(phases.values())
+
+
+@dataclass
+class RunResult:
+    """What `warpsift.simulate` returns."""
+
+    algorithm: str
+    style: str
+    unit: str
+    graph: dict[str, Any]
+    options: dict[str, Any]
+    check: str  # "pass", "fail" or "skipped"
+    check_reason: str
+    iterations: int
+    work: dict[str, float]
+    notes: dict[str, Any]
+    phases: list[Phase]
+    values: Any  # the answer, one per node
+    launches: list[LaunchRecord]
+    host_seconds: float  # running and recording, and timing if a GPU was named
+    machine: dict[str, Any] | None = None
+    timing: dict[str, Any] = field(default_factory=dict)
+    energy: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def counters(self) -> StreamCounters:
+        total = StreamCounters()
+        for phase in self.phases:
+            total += phase.counters
+        return total
+
+    def __getattr__(self, name: str) -> Any:
+        """Counters as attributes: `result.cycles`, `result.transactions`."""
+        if not name.startswith("_"):
+            for source in (self.timing, self.energy, stream_dict(self.counters)):
+                if name in source:
+                    return source[name]
+        known = [*self.timing, *self.energy, *stream_dict(StreamCounters())] if "timing" in self.__dict__ else []
+        raise AttributeError(f"a run has no {name!r}; it has {', '.join(known)}")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The phase table, one dictionary a row: `pandas.DataFrame(result.rows())`."""
+        return [phase.as_dict() for phase in self.phases]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything but the answer itself, ready for JSON."""
+        return {
+            "algorithm": self.algorithm,
+            "style": self.style,
+            "unit": self.unit,
+            "graph": self.graph,
+            "options": self.options,
+            "check": self.check,
+            "check_reason": self.check_reason,
+            "iterations": self.iterations,
+            "work": self.work,
+            "notes": self.notes,
+            **stream_dict(self.counters),
+            **self.timing,
+            **self.energy,
+            "host_seconds": round(self.host_seconds, 4),
+            "phases": self.rows(),
+            "machine": self.machine,
+        }
