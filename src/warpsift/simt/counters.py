@@ -7,7 +7,16 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 from numba import njit
 
-from warpsift.simt.stream import ALU, KIND_NAMES, LINE_BYTES, SECTORS_PER_LINE, Chunk, LaunchInfo
+from warpsift.simt.stream import (
+    ALU,
+    KIND_NAMES,
+    LINE_BYTES,
+    SECTORS_PER_LINE,
+    Chunk,
+    LaunchInfo,
+    UnitInfo,
+    UnitOperation,
+)
 
 _EVENTS = 16  # columns of the compiled counter, see `_count`
 
@@ -62,6 +71,14 @@ class LaunchRecord:
     counters: StreamCounters = field(default_factory=StreamCounters)
 
 
+@dataclass
+class OperationRecord:
+    """One operation of a special unit and its counters."""
+
+    info: UnitInfo
+    counters: dict[str, int] = field(default_factory=dict)
+
+
 @njit(cache=True)
 def _count(kind, lanes, count, transactions, array, first, tx, element_bytes, totals):
     """totals[kind] = instructions; 8 threads, 9 floats, 10 shared passes, 11 transactions, 12 sectors, 13 fewest."""
@@ -87,6 +104,7 @@ class Counter:
 
     def __init__(self) -> None:
         self.launches: list[LaunchRecord] = []
+        self.operations: list[OperationRecord] = []
         self._element_bytes = np.ones(1, np.int64)
         self._totals = np.zeros(_EVENTS, np.int64)
 
@@ -128,3 +146,10 @@ class Counter:
             sectors=sectors,
             fewest_transactions=fewest,
         )
+
+    def operation(self, operation: UnitOperation) -> None:
+        record = OperationRecord(operation.info)
+        for chunk in operation.chunks():
+            for name, value in chunk.counts().items():
+                record.counters[name] = record.counters.get(name, 0) + value
+        self.operations.append(record)

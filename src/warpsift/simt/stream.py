@@ -16,9 +16,9 @@ the last has returned.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -37,8 +37,10 @@ STORE = 2  # global store; nobody waits for it
 ATOMIC = 3  # global atomic, performed at L2; `slot` is NO_SLOT if its old value is not used
 SHARED = 4  # shared-memory access; `count` passes through the banks (1 = free of conflicts); `slot` as for LOAD
 BARRIER = 5  # wait for all warps of the CTA
-GATHER = 6  # command to the memory fast-forward unit; `first` indexes the chunk's `commands`; `slot` as for LOAD
-SCATTER = 7  # likewise, nobody waits for it
+# Commands to the memory fast-forward unit: `transactions` entries of `Chunk.commands` from `first`, one per thread
+# that wants words; `array` is the edge array C; `detail` 0: C of the in-edges, 1: of the out-edges.
+GATHER = 6  # `slot` as for LOAD
+SCATTER = 7  # nobody waits for it
 KIND_NAMES = ("alu", "load", "store", "atomic", "shared", "barrier", "gather", "scatter")
 
 OP = np.dtype(
@@ -66,6 +68,10 @@ LINE_SHIFT = 16
 REPEAT_SHIFT = 8
 SECTOR_MASK = (1 << SECTORS_PER_LINE) - 1
 
+# A thread's part of a command is one int64: first index into C << 16 | lane << 8 | number of words, 1 to 32.
+COMMAND_INDEX_SHIFT = 16
+COMMAND_LANE_SHIFT = 8
+
 
 @dataclass(frozen=True)
 class LaunchInfo:
@@ -79,6 +85,7 @@ class LaunchInfo:
     shared_bytes_per_cta: int = 0
     arrays: Sequence[str] = field(default_factory=tuple)  # names that OP.array indexes
     element_bytes: Sequence[int] = field(default_factory=tuple)  # their element sizes
+    fast_forward: Any = None  # a `FastForward` (simt/fast_forward.py): what GATHER and SCATTER chase, None if unbound
 
     @property
     def warps_per_cta(self) -> int:
@@ -93,10 +100,38 @@ class Chunk:
     warp_first: np.ndarray  # int64, warps + 1: warp w owns ops[warp_first[w] : warp_first[w + 1]]
     transactions: np.ndarray  # int64, see above
     ctas: int
+    commands: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))  # of GATHER and SCATTER, see above
 
     @property
     def warps(self) -> int:
         return len(self.warp_first) - 1
+
+
+@dataclass(frozen=True)
+class UnitInfo:
+    """What is known of an operation of a special unit before it runs. The GPU waits while it does."""
+
+    unit: str  # "scu"
+    operation: str  # the unit's name for it: "data_compaction", ...
+    phase: str
+    compaction: bool = True
+
+
+class UnitChunk(Protocol):
+    """A piece of an operation's trace; what else it holds is between the unit and its timing model."""
+
+    def counts(self) -> dict[str, int]:
+        """Counters that follow from the trace alone, without timing."""
+        ...
+
+
+class UnitOperation(Protocol):
+    """One operation of a special unit. Its function happens while `chunks` is consumed, piece by piece."""
+
+    @property
+    def info(self) -> UnitInfo: ...
+
+    def chunks(self) -> Iterable[UnitChunk]: ...
 
 
 class Sink(Protocol):
@@ -107,3 +142,5 @@ class Sink(Protocol):
     def chunk(self, chunk: Chunk) -> None: ...
 
     def end(self) -> None: ...
+
+    def operation(self, operation: UnitOperation) -> None: ...
