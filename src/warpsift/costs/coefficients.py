@@ -71,7 +71,7 @@ class CostTable:
 
 def names() -> list[str]:
     """The GPUs that have a cost table."""
-    skip = ("dram_", "cacti", *UNIT_EVENTS)
+    skip = ("dram_", "cacti", "area", *UNIT_EVENTS)
     folder = resources.files("warpsift.costs").joinpath("tables")
     files = [f.name[:-5] for f in folder.iterdir() if f.name.endswith(".toml")]
     return sorted(name for name in files if not name.startswith(skip))
