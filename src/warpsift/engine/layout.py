@@ -23,6 +23,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from warpsift.engine import cache
+
 JIT_ENABLED = not numba.config.DISABLE_JIT
 JIT_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "boundscheck": False}
 
@@ -32,7 +34,7 @@ void = types.void
 FOREVER = 1 << 62  # a time that never comes
 
 # Names of the component records. A new component adds one here.
-COMPONENTS = ("wheel", "dispatch", "sm", "l1", "noc", "l2", "dram", "units")
+COMPONENTS = ("wheel", "arrays", "sampler", "sm", "l1", "noc", "l2", "dram", "units")
 
 ROOT = np.dtype(
     [
@@ -59,7 +61,10 @@ def kernel(result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
     def decorate(function: Callable) -> Callable:
         if not JIT_ENABLED:
             return function
-        return numba.njit(result(*arguments), **JIT_OPTIONS)(function)
+        with cache.compiling():
+            compiled = numba.njit(result(*arguments), **JIT_OPTIONS)(function)
+        cache.note(compiled)
+        return compiled
 
     return decorate
 

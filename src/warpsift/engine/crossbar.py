@@ -1,0 +1,119 @@
+"""The crossbar's arbitration: input queues, one packet per input and output at a time, round-robin outputs.
+
+Each input has a single queue, so a packet whose output is taken holds back those behind it (head-of-line blocking; an
+input-queued switch under uniform traffic then carries about 0.6 of its ports, less when packets come in trains: Karol,
+Hluchyj and Morgan, IEEE Trans. Commun. 1987). Each output grants one of the inputs that ask for it, starting from
+a pointer that moves past the granted one: iSLIP with one iteration (McKeown, IEEE/ACM Trans. Netw. 1999), which needs
+no second iteration here because an input asks for one output only. A packet of several flits keeps its output until
+it is through.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.engine.l1 import l1_fill
+from warpsift.engine.l2 import l2_enqueue, l2_full
+from warpsift.engine.layout import S_t, ctz, i64, kernel, load, void
+from warpsift.engine.lsu import lsu_reply, lsu_unblock
+from warpsift.engine.noc import (
+    READ_CACHED,
+    REQUESTS,
+    input_port,
+    network,
+    noc,
+    noc_raise,
+    output_port,
+    packet,
+    packet_free,
+)
+from warpsift.engine.warps import sms
+
+
+@kernel(void, S_t, i64, i64)
+def deliver(S, net, index):
+    """Hand a packet that has left the network to its slice or client."""
+    N = noc(S.p_noc, 0)
+    P = packet(N.p_packets, index)
+    if net == REQUESTS:
+        N.request_latency_cycles += S.now - P.sent
+        l2_enqueue(S, P.destination, index)
+        return
+    N.reply_latency_cycles += S.now - P.sent
+    if P.port < N.sms:
+        if P.kind == READ_CACHED:
+            l1_fill(S, P.port, P.token, P.sectors)
+        else:
+            lsu_reply(S, P.port, P.token, P.sectors)
+        lsu_unblock(S, P.port)
+    packet_free(S, index)
+
+
+@kernel(i64, S_t, i64, i64)
+def grant(S, net, output):
+    """The input that may send a flit to this output now, or -1."""
+    N = noc(S.p_noc, 0)
+    T = network(N.p_networks, net)
+    O = output_port(T.p_outputs, output)
+    if O.locked >= 0:
+        return O.locked
+    if net == REQUESTS and l2_full(S, output) != 0:
+        N.request_blocked_cycles += 1
+        return np.int64(-1)
+    above = O.requests & (np.int64(-1) << O.pointer)
+    return ctz(above) if above != 0 else ctz(O.requests)
+
+
+@kernel(void, S_t, i64)
+def crossbar_tick(S, net):
+    """One network cycle of one direction."""
+    N = noc(S.p_noc, 0)
+    T = network(N.p_networks, net)
+    outputs = T.active
+    advanced = np.int64(0)  # inputs whose first packet left: their next may ask from the next cycle on
+    while outputs != 0:
+        output = ctz(outputs)
+        outputs &= outputs - 1
+        port = grant(S, net, output)
+        if port < 0:
+            continue
+        O = output_port(T.p_outputs, output)
+        I = input_port(T.p_inputs, port)
+        index = load(I.p_ring, I.head & I.ring_mask)
+        P = packet(N.p_packets, index)
+        P.flits -= 1
+        I.used_flits -= 1
+        T.freed |= np.int64(1) << port
+        if P.flits > 0 and P.separate == 0:
+            O.locked = port
+            continue
+        O.locked = -1
+        O.pointer = port + 1 if port + 1 < T.inputs else 0
+        if P.flits > 0:
+            continue
+        O.requests ^= np.int64(1) << port
+        if O.requests == 0:
+            T.active ^= np.int64(1) << output
+        I.head += 1
+        advanced |= np.int64(1) << port
+        deliver(S, net, index)
+    while advanced != 0:
+        port = ctz(advanced)
+        advanced &= advanced - 1
+        I = input_port(T.p_inputs, port)
+        if I.head != I.tail:
+            noc_raise(S, net, port)
+
+
+@kernel(void, S_t)
+def wake_senders(S):
+    """SMs whose request queue has got room try again (slices poll)."""
+    N = noc(S.p_noc, 0)
+    T = network(N.p_networks, REQUESTS)
+    freed = T.freed & ((np.int64(1) << N.sms) - 1)
+    T.freed = 0
+    while freed != 0:
+        sm = ctz(freed)
+        freed &= freed - 1
+        lsu_unblock(S, sm)
+    sms(S.p_sm, 0)

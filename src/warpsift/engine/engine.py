@@ -1,0 +1,263 @@
+"""The timing engine as the rest of the project sees it: a sink of instruction streams that answers with counters.
+
+    engine = Engine(load_machine("gtx980"))
+    run_kernels(sink=engine)             # begin, chunk, chunk, ..., end per launch
+    engine.total.cycles, engine.launches[0].counters.l1_read_hits
+
+Chunks are simulated as they are pushed, so memory is bounded by the chunks in flight. L2 and DRAM keep their state
+between launches; L1 is flushed when one begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from warpsift.engine import arrays, cache, checks, dram, l1, l2, noc, sampling, warps, wheel
+from warpsift.engine.counters import COMPONENTS, PEAKS, Counters
+from warpsift.engine.layout import ROOT, Arena
+from warpsift.engine.run import DONE, FAILED, NEED_WORK, run
+from warpsift.errors import WarpsiftError
+from warpsift.machines.spec import Machine
+from warpsift.simt.stream import OP, Chunk, LaunchInfo
+
+cache.compiled_all()
+
+PAUSE_CYCLES = 1 << 17  # the run comes up for air: Ctrl-C, progress, watchdog
+SAMPLED = (
+    "warp_instructions l1_read_accesses l1_read_hits l2_read_accesses l2_read_hits l2_write_accesses "
+    "reply_flits_sent request_flits_sent dram_reads dram_writes dram_activates"
+).split()
+
+
+class EngineError(WarpsiftError):
+    """The simulation cannot go on."""
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """One timed launch."""
+
+    launch: LaunchInfo
+    start_cycle: int
+    counters: Counters
+    instructions_per_sm: tuple[int, ...]
+    arrays: dict[str, dict[str, int]] = field(default_factory=dict)  # traffic per named array
+
+
+class Engine:
+    """A modelled GPU that runs instruction streams (a `Sink`)."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        *,
+        checks: bool = False,
+        sample_interval_cycles: int = 0,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self.machine = machine
+        self.launches: list[LaunchResult] = []
+        self._progress = progress
+        self._checks = checks
+        self._arena = Arena()
+        self._S, _ = self._arena.record("root", ROOT)
+        S, arena = self._S, self._arena
+        S.checks = checks
+        wheel.allocate(S, arena)
+        arrays.allocate(S, arena)
+        for component in (noc, l2, dram, warps, l1):
+            component.allocate(S, arena, machine)
+        sampling.allocate(S, arena, sample_interval_cycles, self._sample_addresses())
+        self._launch: LaunchInfo | None = None
+        self._live: dict[int, tuple[str, str, str]] = {}
+        self._free_rows = list(range(warps.CHUNKS))[::-1]
+        self._chunk_number = 0
+
+    # ---- the sink -------------------------------------------------------------------------------------------
+
+    def begin(self, launch: LaunchInfo) -> None:
+        """Start a launch: check that its CTAs fit, flush L1, wait for the launch overhead."""
+        self._check_fits(launch)
+        self._launch = launch
+        S, sm = self._S, self._record("sm")
+        self._start = int(S.now)
+        S.now += self.machine.launch.overhead_cycles
+        sm.threads_per_cta = launch.warps_per_cta * 32
+        sm.warps_per_cta, sm.shared_per_cta = launch.warps_per_cta, launch.shared_bytes_per_cta
+        sm.room = (1 << self.machine.sm.count) - 1
+        sm.next_sm = 0
+        self._arena.arrays["sm.schedulers"]["busy_until"] = S.now
+        self._arena.arrays["sms"]["warps_since"] = S.now
+        self._arena.arrays["l1.tags"][:] = -1
+        self._arena.arrays["l1.lines"]["valid"] = 0
+        self._arena.arrays["l1.lines"]["used"] = 0
+        self._arena.arrays["arrays"][:] = 0
+        for name in PEAKS:
+            setattr(self._record("l1"), name, 0)
+        self._before = self._read()
+        self._before_sms = self._arena.arrays["sms"]["instructions"].copy()
+        self._expected = checks.Expected()
+
+    def chunk(self, chunk: Chunk) -> None:
+        """Take some CTAs and simulate until an SM has room and no CTA is left."""
+        launch = self._need_launch("chunk")
+        if chunk.warps != chunk.ctas * launch.warps_per_cta:
+            raise EngineError(
+                f"launch {launch.kernel!r}: a chunk of {chunk.ctas} CTAs has {chunk.warps} warps, "
+                f"not {chunk.ctas} x {launch.warps_per_cta}"
+            )
+        if chunk.ctas == 0:
+            return
+        if self._checks:
+            self._expected.add(chunk)
+        self._reclaim()
+        self._push(chunk)
+        self._run(final=False)
+
+    def end(self) -> LaunchResult:
+        """Finish the launch and return its counters."""
+        launch = self._need_launch("end")
+        self._run(final=True)
+        self._reclaim()
+        self._close_intervals()
+        counters = self._difference()
+        sms = self._arena.arrays["sms"]
+        result = LaunchResult(
+            launch,
+            self._start,
+            counters,
+            tuple((sms["instructions"] - self._before_sms).tolist()),
+            self._array_traffic(launch),
+        )
+        if self._checks:
+            checks.verify(self, result, self._expected)
+        self.launches.append(result)
+        self._launch = None
+        return result
+
+    # ---- what came out --------------------------------------------------------------------------------------
+
+    @property
+    def cycle(self) -> int:
+        """The present core cycle."""
+        return int(self._S.now)
+
+    @property
+    def total(self) -> Counters:
+        """Counters summed over all launches."""
+        total = Counters({})
+        for result in self.launches:
+            total = total + result.counters
+        return total
+
+    def seconds(self, cycles: int) -> float:
+        return cycles / (self.machine.clocks.core_mhz * 1e6)
+
+    def samples(self) -> dict[str, np.ndarray]:
+        """The sampled counters: `cycle` and one column per counter, cumulative."""
+        Z = self._arena.arrays["sampler"][0]
+        width = int(Z.counters) + 1
+        rows = self._arena.arrays["sampler.samples"][: int(Z.count) * width].reshape(-1, width)
+        return {name: rows[:, i].copy() for i, name in enumerate(["cycle", *SAMPLED])}
+
+    # ---- inside ---------------------------------------------------------------------------------------------
+
+    def _record(self, name: str) -> Any:
+        return self._arena.arrays[name][0]
+
+    def _need_launch(self, what: str) -> LaunchInfo:
+        if self._launch is None:
+            raise EngineError(f"Engine.{what}() needs a launch: call begin(launch) first")
+        return self._launch
+
+    def _check_fits(self, launch: LaunchInfo) -> None:
+        spec = self.machine.sm
+        needs = (
+            ("threads", launch.warps_per_cta * 32, "sm.threads", spec.threads),
+            ("warps", launch.warps_per_cta, "sm.warps", spec.warps),
+            ("bytes of shared memory", launch.shared_bytes_per_cta, "sm.shared_bytes", spec.shared_bytes),
+        )
+        for what, wanted, key, limit in needs:
+            if wanted > limit:
+                raise EngineError(
+                    f"kernel {launch.kernel!r} needs {wanted} {what} per CTA, but {key} of {self.machine.name!r} is {limit}"
+                )
+
+    def _push(self, chunk: Chunk) -> None:
+        ops = np.ascontiguousarray(chunk.ops)
+        if ops.dtype != OP:
+            raise EngineError(f"Chunk.ops has dtype {ops.dtype}, not simt.stream.OP")
+        number = self._chunk_number
+        self._chunk_number += 1
+        names = (f"chunk{number}.ops", f"chunk{number}.warps", f"chunk{number}.transactions")
+        sm, row = self._record("sm"), self._free_rows.pop()
+        H = self._arena.arrays["sm.chunks"][row]
+        H.p_ops = self._arena.adopt(names[0], ops)
+        H.p_warp_first = self._arena.adopt(names[1], np.asarray(chunk.warp_first, np.int64))
+        transactions = np.asarray(chunk.transactions, np.int64)
+        H.p_transactions = self._arena.adopt(names[2], transactions if len(transactions) else np.zeros(1, np.int64))
+        H.ctas, H.next_cta, H.live_ctas = chunk.ctas, 0, 0
+        self._arena.arrays["sm.chunk_queue"][int(sm.chunk_tail) & (warps.CHUNKS - 1)] = row
+        sm.chunk_tail += 1
+        self._live[row] = names
+
+    def _reclaim(self) -> None:
+        """Let go of chunks whose CTAs have all finished."""
+        chunks = self._arena.arrays["sm.chunks"]
+        for row in list(self._live):
+            H = chunks[row]
+            if H.next_cta == H.ctas and H.live_ctas == 0:
+                for name in self._live.pop(row):
+                    self._arena.release(name)
+                self._free_rows.append(row)
+
+    def _run(self, final: bool) -> None:
+        S = self._S
+        while True:
+            before = checks.progress_marks(self)
+            status = run(S, int(final), int(S.now) + PAUSE_CYCLES)
+            if status in (NEED_WORK, DONE):
+                return
+            if status == FAILED:
+                raise EngineError(checks.explain(self))
+            if checks.progress_marks(self) == before:
+                raise EngineError(checks.explain_standstill(self, PAUSE_CYCLES))
+            if self._progress is not None:
+                self._progress(int(S.now))
+
+    def _close_intervals(self) -> None:
+        """Bring everything that is counted by intervals up to the end of the launch."""
+        S, sm = self._S, self._record("sm")
+        dram.dram_finish(S)
+        schedulers = self._arena.arrays["sm.schedulers"]
+        idle = S.now - schedulers["busy_until"]
+        sm.stall_no_warp_cycles += int(idle[idle > 0].sum())
+        sm.issue_cycles += int(idle[idle < 0].sum())  # an ALU run that the end of the launch cut short
+        sms = self._arena.arrays["sms"]
+        sms["warp_cycles"] += sms["warps_resident"] * (S.now - sms["warps_since"])
+        sms["warps_since"] = S.now
+
+    def _read(self) -> dict[str, int]:
+        values = {name: int(self._record(part)[name]) for part, group in COMPONENTS.items() for name in group}
+        values["resident_warp_cycles"] = int(self._arena.arrays["sms"]["warp_cycles"].sum())
+        return values
+
+    def _difference(self) -> Counters:
+        now = self._read()
+        values = {name: value if name in PEAKS else value - self._before[name] for name, value in now.items()}
+        return Counters({"cycles": int(self._S.now) - self._start, "launches": 1, **values})
+
+    def _array_traffic(self, launch: LaunchInfo) -> dict[str, dict[str, int]]:
+        table = self._arena.arrays["arrays"]
+        return {
+            name: {field_name: int(table[i][field_name]) for field_name in arrays.FIELDS}
+            for i, name in enumerate(launch.arrays[: arrays.ARRAYS])
+        }
+
+    def _sample_addresses(self) -> dict[str, int]:
+        places = {name: part for part, group in COMPONENTS.items() for name in group}
+        return {name: self._arena.adopt(f"sample.{name}", self._arena.arrays[places[name]][name]) for name in SAMPLED}

@@ -1,0 +1,239 @@
+"""Load-store unit of an SM: takes memory instructions in order and handles one line transaction per cycle.
+
+Cached loads go to the L1; stores, atomics and bypassing loads become packets to the L2, one per cycle. Shared-memory
+accesses take as many cycles as their lanes need passes through the banks. When the L1 or the network refuses, the
+unit stands still until a reply comes or a flit leaves; the time is counted by cause.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.engine.arrays import ARRAYS, array_row
+from warpsift.engine.l1 import NO_NETWORK, l1, l1_load, l1_store
+from warpsift.engine.l2 import l2, slice_of
+from warpsift.engine.layout import S_t, ctz, i64, kernel, load, popcount, store, void
+from warpsift.engine.noc import (
+    ATOMIC_OP,
+    READ,
+    REQUESTS,
+    WRITE,
+    flits_of,
+    noc,
+    noc_inject,
+    noc_room,
+    packet,
+    packet_new,
+)
+from warpsift.engine.warps import (
+    MEMORY_OPS,
+    WARPS,
+    memory_op,
+    memory_op_check,
+    memory_op_done,
+    op_row,
+    sm_row,
+    sms,
+    warp_ready,
+    warp_row,
+)
+from warpsift.engine.wheel import EV_OP_DONE, wheel_push
+from warpsift.simt.stream import ATOMIC, LOAD, NO_SLOT, SHARED, SLOTS, STORE
+
+ALL_SECTORS = 15
+
+
+@kernel(i64, S_t, i64, i64)
+def lsu_push(S, sm, slot):
+    """Take the next instruction of a warp into the queue; 0 if there is no room."""
+    C = sms(S.p_sm, 0)
+    M = sm_row(C.p_sms, sm)
+    if M.lsu_tail - M.lsu_head >= C.lsu_queue or M.op_free < 0:
+        return np.int64(0)
+    W = warp_row(C.p_warps, sm * WARPS + slot)
+    op = op_row(W.p_ops, W.pc)
+    index = M.op_free
+    E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + index)
+    M.op_free = E.next
+    M.ops_in_flight += 1
+    E.kind = np.int64(op.kind)
+    E.warp = slot
+    E.slot = np.int64(op.slot)
+    E.p_transactions = W.p_transactions
+    E.cursor = np.int64(op.first)
+    E.end = np.int64(op.first) + np.int64(op.transactions)
+    E.sectors_left = 0
+    E.repeats_left = 0
+    E.remaining = 0
+    E.issued = 0
+    E.done_at = 0
+    E.array = min(np.int64(op.array), ARRAYS - 1)
+    E.passes = np.int64(op.count)
+    E.start = S.now
+    E.keeps_warp = 1
+    if C.waits_for_stores == 0 and (E.kind == STORE or (E.kind == ATOMIC and E.slot == NO_SLOT)):
+        E.keeps_warp = 0
+    W.outstanding += E.keeps_warp
+    if E.slot != NO_SLOT:
+        position = (sm * WARPS + slot) * SLOTS + E.slot
+        store(C.p_slots, position, load(C.p_slots, position) + 1)
+        bit = np.int64(1) << E.slot
+        W.busy |= bit
+        W.shared_slots |= bit
+        if E.kind != SHARED:
+            W.shared_slots ^= bit
+    store(M.p_lsu_ring, M.lsu_tail & C.lsu_ring_mask, index)
+    M.lsu_tail += 1
+    if M.lsu_blocked == 0:
+        C.lsu_active |= np.int64(1) << sm
+    return np.int64(1)
+
+
+@kernel(i64, S_t, i64, i64, i64)
+def lsu_send(S, sm, op_index, transaction):
+    """Send one packet of the present transaction past the L1; 0, or why it could not be sent."""
+    C = sms(S.p_sm, 0)
+    N = noc(S.p_noc, 0)
+    E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + op_index)
+    sectors = E.sectors_left if N.request_sectors == 4 else E.sectors_left & -E.sectors_left
+    data_bytes = np.int64(0)
+    if E.kind != LOAD:
+        data_bytes = 32 * popcount(sectors)
+    flits = flits_of(S, data_bytes)
+    if noc_room(S, REQUESTS, sm, flits) == 0:
+        return np.int64(NO_NETWORK)
+    index = packet_new(S)
+    P = packet(N.p_packets, index)
+    P.line = transaction >> 16
+    P.sectors = sectors
+    P.partial = 0
+    P.port = sm
+    P.token = op_index
+    P.destination = slice_of(S, P.line)
+    P.flits = flits
+    P.separate = 0
+    P.ready = S.now + C.lsu_latency
+    P.array = E.array
+    if E.kind == LOAD:
+        P.kind = READ
+    elif E.kind == STORE:
+        P.kind = WRITE
+        P.partial = (transaction >> 8) & ALL_SECTORS
+    else:
+        P.kind = ATOMIC_OP
+        P.partial = 1 if l2(S.p_l2, 0).repeats_as_packets != 0 else E.repeats_left
+    noc_inject(S, REQUESTS, sm, index)
+    E.remaining += popcount(sectors)
+    if E.kind == ATOMIC and l2(S.p_l2, 0).repeats_as_packets != 0 and E.repeats_left > 1:
+        E.repeats_left -= 1
+    else:
+        E.sectors_left ^= sectors
+    return np.int64(0)
+
+
+@kernel(i64, S_t, i64, i64)
+def lsu_step(S, sm, op_index):
+    """One cycle of the first instruction: 0, or why it was refused."""
+    C = sms(S.p_sm, 0)
+    E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + op_index)
+    transaction = load(E.p_transactions, E.cursor)
+    if E.kind == LOAD and l1(S.p_l1, 0).cached_loads != 0:
+        refused = l1_load(S, sm, op_index, transaction)
+        if refused == 0:
+            E.cursor += 1
+            array_row(S.p_arrays, E.array).l1_transactions += 1
+        return refused
+    if E.sectors_left == 0:  # a new transaction
+        E.sectors_left = transaction & ALL_SECTORS
+        E.repeats_left = (transaction >> 8) & 255
+        array_row(S.p_arrays, E.array).l1_transactions += 1
+        if E.kind == STORE:
+            l1_store(S, sm, transaction >> 16)
+        elif E.kind == LOAD:
+            l1(S.p_l1, 0).l1_bypassed_accesses += 1
+    refused = lsu_send(S, sm, op_index, transaction)
+    if refused == 0 and E.sectors_left == 0:
+        E.cursor += 1
+    return refused
+
+
+@kernel(void, S_t, i64)
+def lsu_pop(S, sm):
+    """The first instruction is through: make room, and let one waiting warp try again."""
+    C = sms(S.p_sm, 0)
+    M = sm_row(C.p_sms, sm)
+    M.lsu_head += 1
+    if M.lsu_head == M.lsu_tail:
+        C.lsu_active ^= np.int64(1) << sm
+    waiting = M.lsu_waiting
+    if waiting == 0:
+        return
+    best = ctz(waiting)
+    waiting &= waiting - 1
+    while waiting != 0:  # the oldest
+        slot = ctz(waiting)
+        waiting &= waiting - 1
+        if warp_row(C.p_warps, sm * WARPS + slot).age < warp_row(C.p_warps, sm * WARPS + best).age:
+            best = slot
+    M.lsu_waiting ^= np.int64(1) << best
+    warp_ready(S, sm, best)
+
+
+@kernel(void, S_t, i64)
+def lsu_tick(S, sm):
+    """One core cycle of a load-store unit that has an instruction and is not blocked."""
+    C = sms(S.p_sm, 0)
+    M = sm_row(C.p_sms, sm)
+    if M.lsu_next > S.now:
+        return
+    index = load(M.p_lsu_ring, M.lsu_head & C.lsu_ring_mask)
+    E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + index)
+    if E.kind == SHARED:
+        M.lsu_next = S.now + E.passes
+        C.shared_passes += E.passes
+        wheel_push(S, S.now + E.passes - 1 + C.shared_latency, EV_OP_DONE, sm, index)
+        lsu_pop(S, sm)
+        return
+    if E.cursor < E.end:
+        refused = lsu_step(S, sm, index)
+        if refused != 0:
+            M.lsu_blocked = refused
+            M.lsu_blocked_since = S.now
+            C.lsu_active ^= np.int64(1) << sm
+            return
+    if E.cursor == E.end:
+        E.issued = 1
+        if E.remaining == 0:
+            if E.done_at > S.now:
+                wheel_push(S, E.done_at, EV_OP_DONE, sm, index)
+            else:
+                memory_op_done(S, sm, index)
+        lsu_pop(S, sm)
+
+
+@kernel(void, S_t, i64)
+def lsu_unblock(S, sm):
+    """A reply has come or a flit has left: the blocked access may be tried again."""
+    C = sms(S.p_sm, 0)
+    M = sm_row(C.p_sms, sm)
+    if M.lsu_blocked == 0:
+        return
+    L = l1(S.p_l1, 0)
+    waited = S.now - M.lsu_blocked_since
+    if waited < 1:
+        waited = np.int64(1)
+    if M.lsu_blocked == NO_NETWORK:
+        L.l1_network_blocked_cycles += waited
+    else:
+        L.l1_reservation_fails += waited
+    M.lsu_blocked = 0
+    C.lsu_active |= np.int64(1) << sm
+
+
+@kernel(void, S_t, i64, i64, i64)
+def lsu_reply(S, sm, op_index, sectors):
+    """A reply to a store, an atomic or a bypassing load."""
+    C = sms(S.p_sm, 0)
+    E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + op_index)
+    E.remaining -= popcount(sectors)
+    memory_op_check(S, sm, op_index)

@@ -1,0 +1,220 @@
+"""Ports and packets of the crossbar: how anybody sends a request to the L2 or a reply back.
+
+There are two networks: 0 carries requests (inputs: SMs, then unit ports; outputs: L2 slices), 1 carries replies (inputs:
+L2 slices; outputs: SMs, then unit ports). Every input has one queue, bounded in flits: the sender asks `noc_room`
+before it injects, and waits when there is none (back-pressure). `crossbar.py` arbitrates between the queues.
+
+A packet names its client by port and a token that only the client understands, so that any unit can read and write
+through the same L2: send a packet with your port and token, get the same packet back as reply, once for each group
+of sectors that became ready together.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.engine.layout import Arena, S_t, accessor, i64, kernel, load, store, void
+from warpsift.engine.wheel import EV_NOC_DELIVER, EV_PORT_READY, wheel_push
+from warpsift.machines.spec import LINE_BYTES, Machine
+
+REQUESTS = 0
+REPLIES = 1
+
+# Kinds of packets. The reply has the kind of its request.
+READ_CACHED = 0  # fill of an L1 line; token = L1 MSHR
+READ = 1  # load that bypasses L1; token = memory instruction
+WRITE = 2  # token = memory instruction
+ATOMIC_OP = 3  # read-modify-write at L2; token = memory instruction
+UNIT_READ = 4  # a unit's; token = its own
+UNIT_WRITE = 5
+
+PACKETS = 1 << 16  # pool; in flight are at most the sum of all queues and MSHRs
+ERROR_PACKETS_EXHAUSTED = 2
+
+PACKET = np.dtype(
+    [
+        ("next", np.int64),  # link of the free list, or of whoever holds the packet
+        ("kind", np.int64),
+        ("line", np.int64),  # address / 128
+        ("sectors", np.int64),  # mask of 32-byte sectors wanted, written, or brought back
+        ("partial", np.int64),  # WRITE: sectors not covered completely; ATOMIC_OP: operations on one address
+        ("port", np.int64),  # client
+        ("token", np.int64),
+        ("destination", np.int64),  # output port in the present network
+        ("flits", np.int64),  # still to be sent
+        ("separate", np.int64),  # 1: every flit is a packet of its own and is arbitrated alone
+        ("ready", np.int64),  # core cycle from which it may move on
+        ("sent", np.int64),  # core cycle of injection, for the latency counter
+        ("array", np.int64),  # index into the per-array counters
+    ],
+    align=True,
+)
+INPUT = np.dtype(
+    [
+        ("p_ring", np.int64),
+        ("ring_mask", np.int64),
+        ("head", np.int64),
+        ("tail", np.int64),
+        ("used_flits", np.int64),
+        ("capacity_flits", np.int64),
+    ],
+    align=True,
+)
+OUTPUT = np.dtype(
+    [
+        ("requests", np.int64),  # inputs whose first packet wants this output
+        ("pointer", np.int64),  # round-robin: the input with the highest priority
+        ("locked", np.int64),  # input that is in the middle of a packet, or -1
+    ],
+    align=True,
+)
+NETWORK = np.dtype(
+    [
+        ("inputs", np.int64),
+        ("outputs", np.int64),
+        ("p_inputs", np.int64),
+        ("p_outputs", np.int64),
+        ("active", np.int64),  # outputs with requests
+        ("freed", np.int64),  # inputs that sent a flit since the main loop last looked
+    ],
+    align=True,
+)
+COUNTERS = {
+    "request_packets_sent": "packets from SMs and units to the L2",
+    "request_flits_sent": "their flits",
+    "reply_packets_sent": "packets from the L2 to SMs and units",
+    "reply_flits_sent": "their flits",
+    "request_latency_cycles": "sum over request packets, injection to delivery, core cycles",
+    "reply_latency_cycles": "sum over reply packets, injection to delivery, core cycles",
+    "request_blocked_cycles": "output ports of the request network held back by a full L2 slice, network cycles",
+}
+NOC = np.dtype(
+    [
+        ("p_networks", np.int64),
+        ("p_packets", np.int64),
+        ("free", np.int64),
+        ("in_use", np.int64),
+        ("cycle", np.int64),  # of the network's own clock
+        ("khz", np.int64),
+        ("core_khz", np.int64),
+        ("flit_bytes", np.int64),
+        ("header_bytes", np.int64),
+        ("hop_latency", np.int64),
+        ("request_sectors", np.int64),
+        ("reply_sectors", np.int64),
+        ("ideal", np.int64),
+        ("sms", np.int64),
+        *[(name, np.int64) for name in COUNTERS],
+    ],
+    align=True,
+)
+noc = accessor(NOC)
+network = accessor(NETWORK)
+input_port = accessor(INPUT)
+output_port = accessor(OUTPUT)
+packet = accessor(PACKET)
+
+
+def allocate(S: object, arena: Arena, machine: Machine) -> None:
+    N, S.p_noc = arena.record("noc", NOC)  # type: ignore[attr-defined]
+    spec = machine.noc
+    N.khz, N.core_khz = round(machine.clocks.noc_mhz * 1000), round(machine.clocks.core_mhz * 1000)
+    N.flit_bytes, N.header_bytes = spec.flit_bytes, spec.header_bytes
+    N.hop_latency = spec.hop_latency_cycles
+    N.request_sectors, N.reply_sectors = spec.request_sectors_per_packet, spec.reply_sectors_per_packet
+    N.ideal, N.sms = machine.ideal.noc, machine.sm.count
+    N.p_packets = arena.table("noc.packets", PACKET, PACKETS)
+    arena.arrays["noc.packets"]["next"] = np.append(np.arange(1, PACKETS), -1)
+    N.p_networks = arena.table("noc.networks", NETWORK, 2)
+    clients = machine.sm.count + spec.unit_ports
+    ring = 1 << (spec.buffer_flits - 1).bit_length()
+    for index, (inputs, outputs) in enumerate(((clients, machine.l2.slices), (machine.l2.slices, clients))):
+        T = arena.arrays["noc.networks"][index]
+        T.inputs, T.outputs = inputs, outputs
+        T.p_inputs = arena.table(f"noc.inputs{index}", INPUT, inputs)
+        T.p_outputs = arena.table(f"noc.outputs{index}", OUTPUT, outputs)
+        arena.arrays[f"noc.outputs{index}"]["locked"] = -1
+        for port in range(inputs):
+            row = arena.arrays[f"noc.inputs{index}"][port]
+            row.p_ring = arena.table(f"noc.ring{index}.{port}", np.int64, ring)
+            row.ring_mask, row.capacity_flits = ring - 1, spec.buffer_flits
+    assert LINE_BYTES == 128
+
+
+@kernel(i64, S_t)
+def packet_new(S):
+    """Take a packet from the pool; the caller fills in every field."""
+    N = noc(S.p_noc, 0)
+    index = N.free
+    if index < 0:
+        S.error = ERROR_PACKETS_EXHAUSTED
+        return np.int64(0)
+    N.free = packet(N.p_packets, index).next
+    N.in_use += 1
+    return index
+
+
+@kernel(void, S_t, i64)
+def packet_free(S, index):
+    N = noc(S.p_noc, 0)
+    packet(N.p_packets, index).next = N.free
+    N.free = index
+    N.in_use -= 1
+
+
+@kernel(i64, S_t, i64)
+def flits_of(S, data_bytes):
+    """Flits of one packet that carries `data_bytes` beside its header."""
+    N = noc(S.p_noc, 0)
+    return (N.header_bytes + data_bytes + N.flit_bytes - 1) // N.flit_bytes
+
+
+@kernel(i64, S_t, i64, i64, i64)
+def noc_room(S, net, port, flits):
+    """1 if the queue of an input port can take a packet of so many flits."""
+    N = noc(S.p_noc, 0)
+    if N.ideal != 0:
+        return np.int64(1)
+    I = input_port(network(N.p_networks, net).p_inputs, port)
+    if I.used_flits + flits <= I.capacity_flits:
+        return np.int64(1)
+    return np.int64(0)
+
+
+@kernel(void, S_t, i64, i64)
+def noc_raise(S, net, port):
+    """The first packet of an input port asks for its output, now or when it has come through the pipeline."""
+    N = noc(S.p_noc, 0)
+    T = network(N.p_networks, net)
+    I = input_port(T.p_inputs, port)
+    P = packet(N.p_packets, load(I.p_ring, I.head & I.ring_mask))
+    if P.ready <= S.now:
+        O = output_port(T.p_outputs, P.destination)
+        O.requests |= np.int64(1) << port
+        T.active |= np.int64(1) << P.destination
+    else:
+        wheel_push(S, P.ready, EV_PORT_READY, net, port)
+
+
+@kernel(void, S_t, i64, i64, i64)
+def noc_inject(S, net, port, index):
+    """Put a packet into the queue of an input port. The caller has asked noc_room."""
+    N = noc(S.p_noc, 0)
+    P = packet(N.p_packets, index)
+    P.ready += N.hop_latency
+    P.sent = S.now
+    if net == REQUESTS:
+        N.request_packets_sent += 1
+        N.request_flits_sent += P.flits
+    else:
+        N.reply_packets_sent += P.flits if P.separate != 0 else 1
+        N.reply_flits_sent += P.flits
+    if N.ideal != 0:
+        wheel_push(S, P.ready, EV_NOC_DELIVER, net, index)
+        return
+    I = input_port(network(N.p_networks, net).p_inputs, port)
+    store(I.p_ring, I.tail & I.ring_mask, index)
+    I.tail += 1
+    I.used_flits += P.flits
+    if I.tail - I.head == 1:
+        noc_raise(S, net, port)

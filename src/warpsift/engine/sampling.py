@@ -1,0 +1,65 @@
+"""Samples of the main counters at equal intervals of core cycles, in bounded memory, for timelines.
+
+When the table is full every other sample is dropped and the interval doubles. A sample is the value of each chosen
+counter since the engine was made, at the start of the interval's cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from warpsift.engine.layout import Arena, S_t, accessor, kernel, load, store, void
+
+SAMPLES = 4096
+
+SAMPLER = np.dtype(
+    [
+        ("interval", np.int64),  # core cycles; 0 = off
+        ("next_at", np.int64),
+        ("count", np.int64),
+        ("counters", np.int64),
+        ("p_addresses", np.int64),
+        ("p_samples", np.int64),  # one row per sample: core cycle, then the counters
+    ],
+    align=True,
+)
+sampler = accessor(SAMPLER)
+
+
+def allocate(S: object, arena: Arena, interval: int, addresses: Mapping[str, int]) -> None:
+    Z, S.p_sampler = arena.record("sampler", SAMPLER)  # type: ignore[attr-defined]
+    Z.interval = Z.next_at = interval
+    Z.counters = len(addresses)
+    Z.p_addresses = arena.adopt("sampler.addresses", np.array(list(addresses.values()), np.int64))
+    Z.p_samples = arena.table("sampler.samples", np.int64, SAMPLES * (len(addresses) + 1) if interval else 1)
+
+
+@kernel(void, S_t)
+def thin_out(S):
+    """Drop every other sample and double the interval."""
+    Z = sampler(S.p_sampler, 0)
+    width = Z.counters + 1
+    for row in range(SAMPLES // 2):
+        for column in range(width):
+            store(Z.p_samples, row * width + column, load(Z.p_samples, (2 * row + 1) * width + column))
+    Z.count = SAMPLES // 2
+    Z.interval *= 2
+
+
+@kernel(void, S_t)
+def sample(S):
+    """Record the counters at Z.next_at (nothing has changed since S.now)."""
+    Z = sampler(S.p_sampler, 0)
+    if Z.count == SAMPLES:
+        thin_out(S)
+        if Z.next_at % Z.interval != 0:
+            Z.next_at += Z.interval - Z.next_at % Z.interval
+            return
+    base = Z.count * (Z.counters + 1)
+    store(Z.p_samples, base, Z.next_at)
+    for index in range(Z.counters):
+        store(Z.p_samples, base + index + 1, load(load(Z.p_addresses, index), np.int64(0)))
+    Z.count += 1
+    Z.next_at += Z.interval

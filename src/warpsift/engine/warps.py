@@ -1,0 +1,373 @@
+"""Warps of the SMs: their scoreboards, barriers and CTAs, and who is ready to issue.
+
+A warp runs through its `OP` records (simt/stream.py). It is ready when its next instruction may issue; otherwise it
+waits for an ALU chain, for scoreboard slots of instructions in flight, at a barrier, or for room in the load-store
+queue. Its cause is kept, and the idle time that it ends is charged to that cause (the stall stack).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.engine.layout import Arena, S_t, accessor, ctz, i64, kernel, load, store, void
+from warpsift.machines.spec import Machine
+from warpsift.simt.stream import NO_SLOT, OP, SLOTS
+
+WARPS = 64  # stride of the warp tables per SM
+CTAS = 64
+MEMORY_OPS = 2048  # memory instructions in flight per SM; more wait in front of the load-store queue
+
+# States of a warp.
+EMPTY, READY, DELAYED, BLOCKED, AT_BARRIER, LSU_FULL, FINISHED = range(7)
+# Causes of an idle scheduler.
+NO_WARP, WAIT_ALU, WAIT_MEMORY, WAIT_SHARED, WAIT_BARRIER, WAIT_LSU = range(6)
+CAUSES = ("no_warp", "alu", "memory", "shared", "barrier", "lsu")
+
+WARP = np.dtype(
+    [
+        ("p_ops", np.int64),
+        ("pc", np.int64),
+        ("end", np.int64),
+        ("p_transactions", np.int64),
+        ("wait", np.int64),  # slots that the next instruction needs free
+        ("busy", np.int64),  # slots in flight
+        ("shared_slots", np.int64),  # of these, last used by a shared-memory access
+        ("outstanding", np.int64),  # memory instructions that keep the warp alive
+        ("cta", np.int64),
+        ("age", np.int64),
+        ("state", np.int64),
+        ("cause", np.int64),
+    ],
+    align=True,
+)
+SCHEDULER = np.dtype(
+    [
+        ("ready", np.int64),  # mask of warp slots
+        ("last", np.int64),  # slot that issued last
+        ("busy_until", np.int64),  # core cycle from which the issue port is free
+    ],
+    align=True,
+)
+CTA = np.dtype(
+    [
+        ("warps", np.int64),  # resident and not finished
+        ("arrived", np.int64),
+        ("at_barrier", np.int64),  # mask of warp slots
+        ("chunk", np.int64),
+        ("threads", np.int64),
+        ("shared_bytes", np.int64),
+    ],
+    align=True,
+)
+SM = np.dtype(
+    [
+        ("next_time", np.int64),  # core cycle of the next possible issue
+        ("free_warps", np.int64),  # masks
+        ("free_ctas", np.int64),
+        ("threads_free", np.int64),
+        ("shared_free", np.int64),
+        ("ctas_resident", np.int64),
+        ("warps_resident", np.int64),
+        ("warps_since", np.int64),  # for the occupancy integral
+        ("warp_cycles", np.int64),  # sum over cycles of resident warps
+        ("lsu_waiting", np.int64),  # warps that found the load-store queue full
+        ("p_lsu_ring", np.int64),
+        ("lsu_head", np.int64),
+        ("lsu_tail", np.int64),
+        ("lsu_next", np.int64),  # core cycle of the next access
+        ("lsu_blocked", np.int64),  # reason, 0 = not
+        ("lsu_blocked_since", np.int64),
+        ("op_free", np.int64),  # free list of memory instructions
+        ("ops_in_flight", np.int64),
+        ("instructions", np.int64),  # warp instructions issued
+    ],
+    align=True,
+)
+# A memory instruction from issue until its last reply.
+MEMORY_OP = np.dtype(
+    [
+        ("next", np.int64),
+        ("kind", np.int64),
+        ("warp", np.int64),
+        ("slot", np.int64),
+        ("p_transactions", np.int64),
+        ("cursor", np.int64),
+        ("end", np.int64),
+        ("sectors_left", np.int64),  # of the present transaction, not sent yet
+        ("repeats_left", np.int64),
+        ("remaining", np.int64),  # replies or fills still to come
+        ("issued", np.int64),  # 1: all transactions are through
+        ("done_at", np.int64),  # the latest hit returns then
+        ("array", np.int64),
+        ("passes", np.int64),
+        ("keeps_warp", np.int64),  # 1: the warp may not end before it
+        ("start", np.int64),  # core cycle of issue
+    ],
+    align=True,
+)
+CHUNK = np.dtype(
+    [
+        ("p_ops", np.int64),
+        ("p_warp_first", np.int64),
+        ("p_transactions", np.int64),
+        ("ctas", np.int64),
+        ("next_cta", np.int64),  # first not dispatched
+        ("live_ctas", np.int64),
+    ],
+    align=True,
+)
+CHUNKS = 4096  # live chunks; more CTAs than this are never resident
+
+COUNTERS = {
+    "warp_instructions": "warp instructions issued, all kinds",
+    "thread_instructions": "the same, times active lanes",
+    "alu_instructions": "warp instructions of the ALUs",
+    "float_instructions": "of these, floating point",
+    "load_instructions": "global loads",
+    "store_instructions": "global stores",
+    "atomic_instructions": "global atomics",
+    "shared_instructions": "shared-memory accesses",
+    "barrier_instructions": "barriers, per warp",
+    "unit_instructions": "commands to the memory fast-forward unit",
+    "shared_passes": "passes through the shared-memory banks",
+    "ctas_dispatched": "CTAs started",
+    "ctas_completed": "CTAs finished",
+    "issue_cycles": "scheduler-cycles in which an instruction was issued",
+    "stall_no_warp_cycles": "scheduler-cycles without a warp to run",
+    "stall_alu_cycles": "scheduler-cycles ended by the result of an ALU chain",
+    "stall_memory_cycles": "scheduler-cycles ended by the return of global memory",
+    "stall_shared_cycles": "scheduler-cycles ended by the return of shared memory",
+    "stall_barrier_cycles": "scheduler-cycles ended by a barrier",
+    "stall_lsu_cycles": "scheduler-cycles ended by room in the load-store queue (L1 and network back-pressure)",
+    "load_latency_cycles": "sum over global loads, issue to last data",
+    "loads_completed": "global loads whose data has come",
+}
+SMS = np.dtype(
+    [
+        ("sms", np.int64),
+        ("schedulers", np.int64),
+        ("lrr", np.int64),
+        ("issue_cycles_per_instruction", np.int64),
+        ("alu_latency", np.int64),
+        ("shared_latency", np.int64),
+        ("lsu_latency", np.int64),
+        ("lsu_queue", np.int64),
+        ("lsu_ring_mask", np.int64),
+        ("waits_for_stores", np.int64),
+        ("issue_active", np.int64),  # masks of SMs
+        ("lsu_active", np.int64),
+        ("room", np.int64),  # SMs that may take a CTA of the present launch
+        ("age", np.int64),
+        ("live_ctas", np.int64),
+        ("p_sms", np.int64),
+        ("p_warps", np.int64),
+        ("p_schedulers", np.int64),
+        ("p_ctas", np.int64),
+        ("p_slots", np.int64),  # instructions in flight per scoreboard slot
+        ("p_memory_ops", np.int64),
+        ("p_chunks", np.int64),
+        ("p_chunk_queue", np.int64),  # ring of chunk rows in dispatch order
+        ("chunk_head", np.int64),
+        ("chunk_tail", np.int64),
+        ("threads_per_cta", np.int64),
+        ("warps_per_cta", np.int64),
+        ("shared_per_cta", np.int64),
+        ("next_sm", np.int64),
+        *[(name, np.int64) for name in COUNTERS],
+    ],
+    align=True,
+)
+sms = accessor(SMS)
+sm_row = accessor(SM)
+warp_row = accessor(WARP)
+scheduler_row = accessor(SCHEDULER)
+cta_row = accessor(CTA)
+memory_op = accessor(MEMORY_OP)
+chunk_row = accessor(CHUNK)
+op_row = accessor(OP)
+
+
+def allocate(S: object, arena: Arena, machine: Machine) -> None:
+    spec = machine.sm
+    C, S.p_sm = arena.record("sm", SMS)  # type: ignore[attr-defined]
+    C.sms, C.schedulers, C.lrr = spec.count, spec.schedulers, spec.policy == "lrr"
+    C.issue_cycles_per_instruction = 32 // spec.lanes_per_scheduler
+    C.alu_latency, C.shared_latency = spec.alu_latency_cycles, spec.shared_latency_cycles
+    C.lsu_latency, C.lsu_queue = spec.lsu_latency_cycles, spec.lsu_queue_entries
+    ring = 1 << (spec.lsu_queue_entries - 1).bit_length() if spec.lsu_queue_entries > 1 else 1
+    C.lsu_ring_mask = ring - 1
+    C.waits_for_stores = spec.cta_waits_for_stores
+    C.p_sms = arena.table("sms", SM, spec.count)
+    C.p_warps = arena.table("sm.warps", WARP, spec.count * WARPS)
+    C.p_schedulers = arena.table("sm.schedulers", SCHEDULER, spec.count * spec.schedulers)
+    C.p_ctas = arena.table("sm.ctas", CTA, spec.count * CTAS)
+    C.p_slots = arena.table("sm.slots", np.int64, spec.count * WARPS * SLOTS)
+    C.p_memory_ops = arena.table("sm.memory_ops", MEMORY_OP, spec.count * MEMORY_OPS)
+    C.p_chunks = arena.table("sm.chunks", CHUNK, CHUNKS)
+    C.p_chunk_queue = arena.table("sm.chunk_queue", np.int64, CHUNKS)
+    for index in range(spec.count):
+        M = arena.arrays["sms"][index]
+        M.free_warps = np.int64(-1) if spec.warps == 64 else (1 << spec.warps) - 1
+        M.free_ctas = np.int64(-1) if spec.ctas == 64 else (1 << spec.ctas) - 1
+        M.threads_free, M.shared_free = spec.threads, spec.shared_bytes
+        M.p_lsu_ring = arena.table(f"sm.lsu_ring{index}", np.int64, ring)
+        ops = arena.arrays["sm.memory_ops"][index * MEMORY_OPS : (index + 1) * MEMORY_OPS]
+        ops["next"] = np.append(np.arange(1, MEMORY_OPS), -1)
+
+
+@kernel(void, S_t, i64, i64)
+def warp_ready(S, sm, slot):
+    """The warp's next instruction may issue."""
+    C = sms(S.p_sm, 0)
+    warp_row(C.p_warps, sm * WARPS + slot).state = READY
+    scheduler_row(C.p_schedulers, sm * C.schedulers + slot % C.schedulers).ready |= np.int64(1) << slot
+    sm_row(C.p_sms, sm).next_time = S.now
+    C.issue_active |= np.int64(1) << sm
+
+
+@kernel(void, S_t, i64, i64)
+def cta_finish(S, sm, cta):
+    """All warps are through: give back the CTA's resources."""
+    C = sms(S.p_sm, 0)
+    M = sm_row(C.p_sms, sm)
+    A = cta_row(C.p_ctas, sm * CTAS + cta)
+    M.free_ctas |= np.int64(1) << cta
+    M.threads_free += A.threads
+    M.shared_free += A.shared_bytes
+    M.ctas_resident -= 1
+    C.live_ctas -= 1
+    C.ctas_completed += 1
+    C.room |= np.int64(1) << sm
+    chunk_row(C.p_chunks, A.chunk).live_ctas -= 1
+
+
+@kernel(void, S_t, i64)
+def count_residency(S, sm):
+    """Bring the integral of resident warps up to now, before their number changes."""
+    M = sm_row(sms(S.p_sm, 0).p_sms, sm)
+    M.warp_cycles += M.warps_resident * (S.now - M.warps_since)
+    M.warps_since = S.now
+
+
+@kernel(void, S_t, i64, i64)
+def barrier_release(S, sm, cta):
+    """If every warp of the CTA that still runs has arrived, let them go on."""
+    C = sms(S.p_sm, 0)
+    A = cta_row(C.p_ctas, sm * CTAS + cta)
+    if A.arrived < A.warps or A.arrived == 0:
+        return
+    mask = A.at_barrier
+    A.at_barrier = 0
+    A.arrived = 0
+    while mask != 0:
+        slot = ctz(mask)
+        mask &= mask - 1
+        W = warp_row(C.p_warps, sm * WARPS + slot)
+        W.cause = WAIT_BARRIER
+        if W.wait & W.busy:
+            W.state = BLOCKED
+            W.cause = WAIT_MEMORY
+        else:
+            warp_ready(S, sm, slot)
+
+
+@kernel(void, S_t, i64, i64)
+def warp_finish(S, sm, slot):
+    """The warp has issued everything and nothing that it must wait for is in flight."""
+    C = sms(S.p_sm, 0)
+    M = sm_row(C.p_sms, sm)
+    W = warp_row(C.p_warps, sm * WARPS + slot)
+    A = cta_row(C.p_ctas, sm * CTAS + W.cta)
+    count_residency(S, sm)
+    W.state = EMPTY
+    M.free_warps |= np.int64(1) << slot
+    M.warps_resident -= 1
+    A.warps -= 1
+    if A.warps == 0:
+        cta_finish(S, sm, W.cta)
+    else:
+        barrier_release(S, sm, W.cta)
+
+
+@kernel(void, S_t, i64, i64)
+def warp_unblock(S, sm, slot):
+    """Something that the warp may have waited for is through: see whether it can go on or end."""
+    C = sms(S.p_sm, 0)
+    W = warp_row(C.p_warps, sm * WARPS + slot)
+    if W.state == FINISHED:
+        if W.outstanding == 0:
+            warp_finish(S, sm, slot)
+    elif W.state == BLOCKED and (W.wait & W.busy) == 0:
+        warp_ready(S, sm, slot)
+
+
+@kernel(void, S_t, i64, i64, i64)
+def warp_advance(S, sm, slot, when):
+    """The warp has issued an instruction; its next may issue at `when` at the earliest."""
+    C = sms(S.p_sm, 0)
+    W = warp_row(C.p_warps, sm * WARPS + slot)
+    W.pc += 1
+    if W.pc == W.end:
+        W.state = FINISHED
+        return
+    W.wait = np.int64(op_row(W.p_ops, W.pc).wait)
+    if when > S.now + 1:
+        W.state = DELAYED
+        W.cause = WAIT_ALU
+        return
+    held = W.wait & W.busy
+    if held:
+        W.state = BLOCKED
+        W.cause = WAIT_MEMORY if (held & (W.shared_slots ^ -1)) else WAIT_SHARED
+    else:
+        W.state = READY
+
+
+@kernel(void, S_t, i64, i64)
+def warp_delay_over(S, sm, slot):
+    """EV_WARP_READY: the ALU chain is through."""
+    C = sms(S.p_sm, 0)
+    W = warp_row(C.p_warps, sm * WARPS + slot)
+    held = W.wait & W.busy
+    if held:
+        W.state = BLOCKED
+        W.cause = WAIT_MEMORY if (held & (W.shared_slots ^ -1)) else WAIT_SHARED
+    else:
+        warp_ready(S, sm, slot)
+
+
+@kernel(void, S_t, i64, i64)
+def memory_op_done(S, sm, index):
+    """EV_OP_DONE, or the last reply: release the scoreboard slot and the record."""
+    C = sms(S.p_sm, 0)
+    M = sm_row(C.p_sms, sm)
+    E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + index)
+    W = warp_row(C.p_warps, sm * WARPS + E.warp)
+    if E.kind == 1:  # LOAD
+        C.load_latency_cycles += S.now - E.start
+        C.loads_completed += 1
+    if E.slot != NO_SLOT:
+        position = (sm * WARPS + E.warp) * SLOTS + E.slot
+        count = load(C.p_slots, position) - 1
+        store(C.p_slots, position, count)
+        if count == 0:
+            W.busy ^= np.int64(1) << E.slot
+    if M.op_free < 0 and M.lsu_waiting != 0:  # the pool was empty: nobody else would wake the waiting warps
+        slot = ctz(M.lsu_waiting)
+        M.lsu_waiting ^= np.int64(1) << slot
+        warp_ready(S, sm, slot)
+    E.next = M.op_free
+    M.op_free = index
+    M.ops_in_flight -= 1
+    if E.keeps_warp != 0:
+        W.outstanding -= 1
+        warp_unblock(S, sm, E.warp)
+
+
+@kernel(void, S_t, i64, i64)
+def memory_op_check(S, sm, index):
+    """If nothing of a memory instruction is in flight, finish it (now, or when its latest hit returns)."""
+    C = sms(S.p_sm, 0)
+    E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + index)
+    if E.issued != 0 and E.remaining == 0 and E.done_at <= S.now:
+        memory_op_done(S, sm, index)
