@@ -31,6 +31,7 @@ class CactiError(CostError):
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """The message for a name that does not exist: what was asked for, the nearest name, all names."""
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    lower = {known_name.lower(): known_name for known_name in names}
+    near = difflib.get_close_matches(name.lower(), lower, n=1)
+    hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
     return f"unknown {what} {name!r}.{hint} Known: {', '.join(names)}."
