@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -12,6 +13,9 @@ from numpy.typing import DTypeLike
 from warpsift.errors import WarpsiftError
 from warpsift.graph import CsrGraph
 from warpsift.simt import DeviceArray, Gpu
+
+if TYPE_CHECKING:
+    import scipy.sparse
 
 THREADS_PER_CTA = 256
 INFINITY = 1 << 30  # a distance or level that no path reaches; leaves room to add a weight
@@ -42,6 +46,9 @@ class Options:
     # vertex style (Harish & Narayanan, with Hong's bit vector)
     active: str = "compact"  # "compact": threads for active vertices only; "all": a thread for every vertex
     bit_setting: str = "atomic"  # how a vertex is activated: "atomic" (atomicOr on words) or "byte" (plain stores)
+    occupancy: str = "full"  # "full", or "target": leave only the warps that fast-forward targets leave room for
+    target_words: int = 32  # words per thread of a fast-forward target: 32 is the MFF paper's 4 KB per warp
+    checked_activation: bool = False  # BFS: activate only neighbours that are not visited (no scatter can do that)
 
 
 @dataclass
@@ -195,6 +202,23 @@ def with_source(graph: CsrGraph, options: Options) -> int:
     if not 0 <= options.source < graph.nodes:
         raise OptionError(f"source {options.source} is not a node: the graph has nodes 0 to {graph.nodes - 1}")
     return options.source
+
+
+def cheapest_arcs(graph: CsrGraph) -> scipy.sparse.csr_array:
+    """The weights as a SciPy matrix with the cheapest of parallel arcs.
+
+    SciPy's Dijkstra (1.11 to 1.17 at least) gives wrong distances when a row lists a column twice.
+    """
+    import scipy.sparse
+
+    assert graph.weights is not None
+    order = np.lexsort((graph.weights, graph.targets, graph.sources))
+    source, target = graph.sources[order], graph.targets[order]
+    first = np.ones(order.size, bool)
+    first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    shape = (graph.nodes, graph.nodes)
+    entries = (graph.weights[order][first], (source[first], target[first]))
+    return scipy.sparse.coo_array(entries, shape=shape).tocsr()
 
 
 def compare(ours: np.ndarray, theirs: np.ndarray, oracle: str) -> Verdict:

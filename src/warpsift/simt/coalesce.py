@@ -149,6 +149,22 @@ def emit_shared(buffers, groups, address, itemsize, fields):
 
 
 @njit(cache=True)
+def emit_commands(buffers, groups, counts, start, fields):
+    """Append a command to the memory fast-forward unit: per warp the number and place of its threads' entries."""
+    warp_buffer, op_buffer, _, used = buffers
+    warps, lanes, _ = groups
+    low, high = fields
+    at = used[0]
+    for w in range(warps.size):
+        warp_buffer[at] = warps[w]
+        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | (counts[w] << 24)
+        op_buffer[at, 1] = high | start
+        start += counts[w]
+        at += 1
+    used[0] = at
+
+
+@njit(cache=True)
 def order_by_warp(warp_buffer, op_buffer, used, warps):
     """Counting sort of the recorded instructions into one contiguous run per warp, program order kept."""
     first = np.zeros(warps + 1, np.int64)

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from warpsift.simt.collectives import CollectiveThreads
+from warpsift.simt.fast_forward import FastForward, FastForwardThreads
 from warpsift.simt.memory import DeviceArray, DeviceMemory
 from warpsift.simt.recorder import Recorder
 from warpsift.simt.registers import KernelError
@@ -93,6 +94,18 @@ class Gpu:
         self.on_progress: Callable[[float], None] | None = None
         self._seeds = np.random.default_rng(seed)
         self._recorder = Recorder()
+        self.fast_forward: FastForward | None = None
+
+    def bind_fast_forward(
+        self,
+        *,
+        in_edges: DeviceArray | None = None,
+        out_edges: DeviceArray | None = None,
+        values: DeviceArray | None = None,
+        active: DeviceArray | None = None,
+    ) -> None:
+        """Set the globals of the memory fast-forward unit for the launches that follow."""
+        self.fast_forward = FastForward(in_edges, out_edges, values, active, self.memory.bytes)
 
     def progressed(self, share: float) -> None:
         """A driver tells how much of its work is done, roughly, from 0 to 1."""
@@ -107,8 +120,12 @@ class Gpu:
         phase: str,
         compaction: bool = False,
         threads_per_cta: int = 256,
+        shared_bytes: int = 0,
     ) -> None:
-        """Run a kernel on `threads` threads and hand its stream to the sink. No threads: no launch."""
+        """Run a kernel on `threads` threads and hand its stream to the sink. No threads: no launch.
+
+        `shared_bytes` is taken from each CTA's shared memory beside what the kernel itself reserves.
+        """
         if threads_per_cta % WARP_SIZE or not 0 < threads_per_cta <= 1024:
             raise KernelError(f"threads_per_cta must be a multiple of 32 up to 1024, not {threads_per_cta}")
         if threads <= 0:
@@ -116,7 +133,8 @@ class Gpu:
         ctas = -(-threads // threads_per_cta)
         begun = False
         for first, last in self._waves(kernel, ctas, threads_per_cta):
-            shared_bytes = self._run_wave(kernel, (first, last), threads, threads_per_cta, arguments)
+            shape = (threads_per_cta, shared_bytes)
+            cta_shared_bytes = self._run_wave(kernel, (first, last), threads, shape, arguments)
             if not begun:  # only now is it known how much shared memory a CTA takes
                 self.sink.begin(
                     LaunchInfo(
@@ -125,9 +143,10 @@ class Gpu:
                         compaction,
                         ctas,
                         threads_per_cta,
-                        shared_bytes,
+                        cta_shared_bytes,
                         tuple(a.name for a in self.memory.arrays),
                         tuple(a.itemsize for a in self.memory.arrays),
+                        self.fast_forward,
                     )
                 )
                 begun = True
@@ -146,11 +165,12 @@ class Gpu:
         kernel: Kernel,
         wave: tuple[int, int],
         threads: int,
-        threads_per_cta: int,
+        shape: tuple[int, int],
         arguments: tuple[Any, ...],
     ) -> int:
         """Run the CTAs of one wave, batch by batch; gives the shared memory a CTA takes."""
         first, last = wave
+        threads_per_cta, reserved_bytes = shape
         places = np.arange(last - first)
         batch_size = len(places)
         if kernel.races:
@@ -164,7 +184,9 @@ class Gpu:
             together = np.sort(places[start : start + batch_size])
             seed = int(self._seeds.integers(1 << 62))
             batch = Batch(first + together, together, threads_per_cta, seed)
-            t = CollectiveThreads(batch, self._recorder)
+            t = FastForwardThreads(batch, self._recorder)
+            t.shared_bytes = reserved_bytes
+            t.fast_forward = self.fast_forward
             self._prologue(t, kernel, threads, arguments)
             kernel.function(t, *arguments)
             t.finish()

@@ -59,6 +59,11 @@ class DeviceMemory:
         self._next = ALIGNMENT_BYTES  # address 0 stays free, as a null pointer
 
     @property
+    def bytes(self) -> np.ndarray:
+        """The whole address space: address a is element a."""
+        return self._bytes
+
+    @property
     def used_bytes(self) -> int:
         return self._next
 

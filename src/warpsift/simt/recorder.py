@@ -32,6 +32,8 @@ class Recorder:
         self._op = np.empty((events, 2), np.int64)
         self._tx = np.empty(transactions, np.int64)
         self._used = np.zeros(2, np.int64)
+        self._commands: list[np.ndarray] = []
+        self._command_entries = 0
         self._buffers = (self._warp, self._op, self._tx, self._used)
 
     def _reserve(self, events: int, transactions: int) -> None:
@@ -59,9 +61,22 @@ class Recorder:
             self._reserve(len(groups[0]), len(address))
         emit(self._buffers, groups, address, itemsize, fields)
 
+    def command(self, groups: Groups, entries: np.ndarray, wanted: np.ndarray, fields: tuple[int, int]) -> None:
+        """A command to the memory fast-forward unit: an entry per thread that wants words."""
+        warps, _, first = groups
+        if self._used[0] + len(warps) > self._warp.size:
+            self._reserve(len(warps), 0)
+        counts = np.add.reduceat(wanted, first[:-1], dtype=np.int64)
+        coalesce.emit_commands(self._buffers, groups, counts, self._command_entries, fields)
+        kept = entries[wanted]
+        self._commands.append(kept)
+        self._command_entries += kept.size
+
     def finish(self, warps: int, ctas: int) -> Chunk:
         """Lay the wave out warp by warp and make the recorder ready for the next one."""
         events, transactions = int(self._used[0]), int(self._used[1])
         first, ops = coalesce.order_by_warp(self._warp, self._op, events, warps)
         self._used[:] = 0
-        return Chunk(ops.reshape(-1).view(OP), first, self._tx[:transactions].copy(), ctas)
+        commands = np.concatenate(self._commands) if self._commands else np.empty(0, np.int64)
+        self._commands, self._command_entries = [], 0
+        return Chunk(ops.reshape(-1).view(OP), first, self._tx[:transactions].copy(), ctas, commands)

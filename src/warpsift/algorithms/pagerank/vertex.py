@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.fast_forward import launch_shape
 from warpsift.algorithms.pagerank.convergence import Convergence, record_change
 from warpsift.algorithms.pagerank.frontier import dampening
 from warpsift.graph import CsrGraph
@@ -47,7 +48,8 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
     work = Work(edges=graph.edges)
     while nodes and not stop.exhausted:
         base, factor = dampening(graph, options, rank.host)
-        gpu.launch(pull, nodes, device.in_offsets, device.in_sources, shares, total, base, factor, phase="compute")
+        arguments = (device.in_offsets, device.in_sources, shares, total, base, factor)
+        gpu.launch(pull, nodes, *arguments, phase="compute", **launch_shape(options))
         stop.reset()
         gpu.launch(apply, nodes, total, rank, inverse_degree, shares, stop.largest, phase="commit")
         work.nodes_processed += nodes

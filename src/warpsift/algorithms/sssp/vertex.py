@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.fast_forward import launch_shape
 from warpsift.algorithms.scheduling import ActiveSet
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
@@ -58,7 +59,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
         vertices = active.vertices()
         before = distance.host[vertices]
         arguments = (active.list, in_edges, (device.offsets, device.targets), distance, pending, active.current)
-        gpu.launch(relax, active.threads, *arguments, active.scheme, phase="compute")
+        gpu.launch(relax, active.threads, *arguments, active.scheme, phase="compute", **launch_shape(options))
         state = (active.list, pending, distance, active.current, active.scheme)
         gpu.launch(commit, active.threads, *state, phase="commit")
         improved = vertices[distance.host[vertices] < before]

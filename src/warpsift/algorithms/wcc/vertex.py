@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.fast_forward import launch_shape
 from warpsift.algorithms.scheduling import ActiveSet
 from warpsift.algorithms.sssp.vertex import commit
 from warpsift.graph import CsrGraph
@@ -48,7 +49,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
         vertices = active.vertices()
         before = labels.host[vertices]
         arguments = (active.list, tuple(rows), labels, pending, active.current, active.scheme)
-        gpu.launch(relax, active.threads, *arguments, phase="compute")
+        gpu.launch(relax, active.threads, *arguments, phase="compute", **launch_shape(options))
         state = (active.list, pending, labels, active.current, active.scheme)
         gpu.launch(commit, active.threads, *state, phase="commit")
         improved = vertices[labels.host[vertices] < before]
