@@ -13,7 +13,7 @@ import lzma
 import tarfile
 import zlib
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import Protocol
 
 from warpsift.graph.errors import FileError
 from warpsift.graph.limits import LIMIT_VARIABLE
@@ -22,6 +22,10 @@ _OPENERS = ((b"\x1f\x8b", "gzip", gzip.open), (b"BZh", "bzip2", bz2.open), (b"\x
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
 MEMBER_SEPARATOR = "::"  # archive.tar.gz::folder/graph.mtx
 _PIECE_BYTES = 1 << 20
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
 
 
 def read_bytes(path: Path, max_bytes: int) -> bytearray:
@@ -44,7 +48,7 @@ def read_bytes(path: Path, max_bytes: int) -> bytearray:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from error
 
 
-def _expand(stream: IO[bytes], path: Path, kind: str, max_bytes: int) -> bytearray:
+def _expand(stream: _Readable, path: Path, kind: str, max_bytes: int) -> bytearray:
     content = bytearray()
     try:
         while piece := stream.read(_PIECE_BYTES):

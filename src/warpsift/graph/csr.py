@@ -214,7 +214,7 @@ class CsrGraph:
 
 def _frozen(values: np.ndarray, dtype: type) -> np.ndarray:
     """A read-only array that nobody else can write to."""
-    array = np.ascontiguousarray(values, dtype)
+    array: np.ndarray = np.ascontiguousarray(values, dtype)
     if array is values and array.flags.writeable:
         array = array.copy()
     array.flags.writeable = False

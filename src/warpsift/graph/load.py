@@ -139,7 +139,8 @@ def _unknown(name: str) -> str:
     kinds = [usage for usage, _ in usages()]
     known = [*presets(), *KINDS, "grid"]
     near = difflib.get_close_matches(re.split(r"[@]|-\d", name)[0], known, 3, 0.6)
-    forms = {kind: usage for kind, usage in zip([*KINDS, "grid"], kinds, strict=True)}
-    hint = f"did you mean {' or '.join(forms.get(word, word) for word in near)}?" if near else ""
+    forms = dict(zip([*KINDS, "grid"], kinds, strict=True))
+    nearest = dict.fromkeys(forms.get(word, word) for word in near)
+    hint = f"did you mean {' or '.join(nearest)}?" if near else ""
     every = f"write a file's path, {', '.join(presets())}, or one of {', '.join(kinds)}"
     return f"no file and no graph is called {name!r}; {hint or every}"

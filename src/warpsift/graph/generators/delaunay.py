@@ -1,4 +1,4 @@
-"""Delaunay triangulations of random points, as in the DIMACS challenge's delaunay_nN (2^N points, SCU paper table 5)."""
+"""Delaunay triangulations of random points, as in DIMACS10's delaunay_nN (2^N points; SCU paper, table 5)."""
 
 from __future__ import annotations
 

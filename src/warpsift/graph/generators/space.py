@@ -5,6 +5,8 @@ A mesh's node numbers are not random: neighbours in space get near numbers, whic
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 CURVE_BITS = 16  # 2^16 cells per axis: finer than the mean spacing of 2^26 points in the plane
@@ -35,8 +37,9 @@ def hilbert_keys(points: np.ndarray) -> np.ndarray:
         bit >>= 1
     keys = np.zeros(len(points), np.uint64)
     for position in range(CURVE_BITS - 1, -1, -1):
-        for axis in axes:
-            keys = keys << np.uint64(1) | ((axis ^ flip) >> np.uint64(position) & np.uint64(1))
+        for cells_along in axes:
+            bits = (cells_along ^ flip) >> np.uint64(position) & np.uint64(1)
+            keys = np.left_shift(keys, np.uint64(1)) | bits
     return keys
 
 
@@ -56,5 +59,5 @@ def insertion_order(points: np.ndarray) -> np.ndarray:
     while ends[-1] > 16:
         ends.append(ends[-1] // 4)
     ends.append(0)
-    rounds = [points[first:last] for last, first in zip(ends[:-1], ends[1:], strict=True)]
+    rounds = [points[first:last] for last, first in pairwise(ends)]
     return np.concatenate([hilbert_order(part) for part in reversed(rounds)])

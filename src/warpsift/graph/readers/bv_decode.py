@@ -175,20 +175,21 @@ def _copy_blocks(source, stream, codes, k, copied):
 
 
 @njit(cache=True, error_model="numpy")
-def _read_intervals(node, nodes, stream, shortest, runs):
+def _read_intervals(node, nodes, stream, code, k, shortest, runs):
     """Fill `runs` with the members of all intervals; returns (count, position), or (-1, _) / (-2, _)."""
     words, bits, at = stream
-    intervals, at = _gamma(words, bits, at)
+    intervals, at = read_code(words, bits, at, code, k)
     if intervals < 0:
         return -1, at
     count = 0
     end = 0
     for interval in range(intervals):
-        gap, at = _gamma(words, bits, at)
-        length, after = _gamma(words, bits, at) if gap >= 0 else (-1, at)
+        gap, at = read_code(words, bits, at, code, k)
+        if gap < 0:
+            return -1, at
+        length, at = read_code(words, bits, at, code, k)
         if length < 0:
             return -1, at
-        at = after
         left = node + _signed(gap) if interval == 0 else end + 1 + gap
         length += shortest
         if left < 0 or length > nodes or left + length > nodes or count + length > runs.size:
@@ -232,7 +233,7 @@ def _merge(first, second, merged):
 @njit(cache=True, error_model="numpy")
 def decode(words, bits, sizes, layout, codes):
     """All lists. sizes: nodes, arcs; layout: window, shortest interval (0: none), k of zeta and Golomb;
-    codes: those of outdegrees, blocks, residuals, block counts, references.
+    codes: those of outdegrees, blocks, residuals, block counts, references, intervals.
 
     Returns (status, node, arcs read), offsets, targets.
     """
@@ -273,7 +274,7 @@ def decode(words, bits, sizes, layout, codes):
         extra = degree - copies
         in_runs = 0
         if extra > 0 and shortest > 0:
-            in_runs, at = _read_intervals(node, nodes, (words, bits, at), shortest, runs[:extra])
+            in_runs, at = _read_intervals(node, nodes, (words, bits, at), codes[5], k, shortest, runs[:extra])
             if in_runs < 0:
                 return (CUT_SHORT if in_runs == -1 else BAD_INTERVAL, node, start), offsets, targets
         row = targets[start : start + degree]

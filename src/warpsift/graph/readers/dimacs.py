@@ -17,14 +17,13 @@ COLOURING_PROBLEMS = ("edge", "col")
 
 def read_gr(text: GraphText) -> CsrGraph:
     """Either kind, told apart by the `p` line."""
-    comments = text.skip_comments((b"c",))
+    text.skip_comments((b"c",))
     words = (text.peek() or b"").split()
     if len(words) != 4 or words[0] != b"p":
         text.fail(f"expected `p sp nodes arcs` or `p tw nodes edges`, found {text.token(text.at)!r}")
     problem = words[1].decode("ascii", "backslashreplace")
     if problem not in ("sp", *PACE_PROBLEMS, *COLOURING_PROBLEMS):
         text.fail(f"unknown problem {problem!r}; expected `p sp nodes arcs` or `p tw nodes edges`")
-    del comments
     nodes, edges = integers_of(text, words[2:], f"p {problem} nodes edges")
     directed = problem == "sp"
     text.refuse_size(nodes, edges if directed else 2 * edges)

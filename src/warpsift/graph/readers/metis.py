@@ -63,7 +63,7 @@ def _header(text: GraphText) -> tuple[int, int, str, int]:
 def _lists(text: GraphText, nodes: int, header: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if nodes > len(text.content):  # every node has a line of at least its end
         text.fail(f"the header promises {nodes} nodes, the file has only {len(text.content)} bytes", header)
-    (status, at, line), values, starts, lines = scan.scan_lists(text.bytes, text.at, text.line, nodes, ord("%"))
+    (status, at, line), values, starts, lines = scan.scan_lists(text.array, text.at, text.line, nodes, ord("%"))
     if status == scan.EXTRA_LINE:
         text.fail(f"expected the end of the file after {nodes} nodes, found {text.token(at)!r}", line)
     if status != scan.FINE:

@@ -30,7 +30,7 @@ class GraphText:
         raise FileError(self.path, reason, self.line if line is None else line)
 
     @property
-    def bytes(self) -> np.ndarray:
+    def array(self) -> np.ndarray:
         return np.frombuffer(self.content, np.uint8)
 
     def peek(self, ahead: int = 0) -> bytes | None:
@@ -50,7 +50,7 @@ class GraphText:
 
     def skip_comments(self, marks: tuple[bytes, ...]) -> list[tuple[int, bytes]]:
         """Skip empty lines and lines that begin with a mark; returns the latter with their numbers."""
-        comments = []
+        comments: list[tuple[int, bytes]] = []
         while (line := self.peek()) is not None:
             if line.startswith(marks):
                 comments.append((self.line, line))
@@ -91,7 +91,7 @@ def read_rows(text: GraphText, shape: RowShape) -> tuple[np.ndarray, np.ndarray 
     lead = ord(shape.lead) if shape.lead else 0
     comments = (ord(shape.comments[0]), ord(shape.comments[-1]))
     (status, at, line), integers, reals, unsettled = scan.scan_rows(
-        text.bytes,
+        text.array,
         text.at,
         text.line,
         (shape.skipped, shape.integers, shape.reals),

@@ -13,15 +13,18 @@ from warpsift.graph.errors import FileError
 from warpsift.graph.limits import size_problem
 from warpsift.graph.readers import bv_decode
 
-# The codes that WebGraph's BVGraph accepts for each part, the default first (its documentation, "compression flags").
-_ALLOWED = {
-    "OUTDEGREES": ("GAMMA", "DELTA"),
-    "BLOCKS": ("GAMMA", "UNARY", "DELTA"),
-    "RESIDUALS": ("ZETA", "GAMMA", "DELTA", "GOLOMB", "NIBBLE"),
-    "BLOCK_COUNT": ("GAMMA", "UNARY", "DELTA"),
-    "REFERENCES": ("UNARY", "GAMMA", "DELTA"),
+# The parts of a list and their default codes (WebGraph's documentation of BVGraph, "compression flags"; INTERVALS can
+# be named only in files of its Rust version). Java's BVGraph takes some codes for some parts; here any goes for all.
+_DEFAULT_CODES = {
+    "OUTDEGREES": "GAMMA",
+    "BLOCKS": "GAMMA",
+    "RESIDUALS": "ZETA",
+    "BLOCK_COUNT": "GAMMA",
+    "REFERENCES": "UNARY",
+    "INTERVALS": "GAMMA",
 }
-_OFFSETS = ("GAMMA", "DELTA")  # of the .offsets file, which is not needed: all lists are read in order
+_CODES = ("GAMMA", "DELTA", "ZETA", "UNARY", "NIBBLE", "GOLOMB")
+_OFFSETS = "OFFSETS"  # the code of the .offsets file, which is not needed: all lists are read in order
 _DEFAULT_WINDOW, _DEFAULT_SHORTEST, _DEFAULT_ZETA_K = 7, 4, 3  # BVGraph's defaults
 _REASONS = {
     bv_decode.CUT_SHORT: "the bits end, or break off into nonsense,",
@@ -42,7 +45,7 @@ class BvProperties:
     window: int
     shortest_interval: int
     zeta_k: int
-    codes: tuple[int, ...]  # in the order of _ALLOWED
+    codes: tuple[int, ...]  # in the order of _DEFAULT_CODES
 
 
 def properties_of(graph_path: Path) -> Path | None:
@@ -128,18 +131,13 @@ def _number(path: Path, values: dict[str, str], key: str, default: int | None = 
 
 def _codes(path: Path, flags: str) -> tuple[int, ...]:
     """E.g. `OUTDEGREES_DELTA | RESIDUALS_GAMMA`; parts that are not named keep their defaults."""
-    chosen = {part: allowed[0] for part, allowed in _ALLOWED.items()}
+    chosen = dict(_DEFAULT_CODES)
     for flag in filter(None, (word.strip() for word in flags.split("|"))):
-        part, _, code = flag.partition("_") if not flag.startswith("BLOCK_COUNT_") else _block_count(flag)
-        allowed = _OFFSETS if part == "OFFSETS" else _ALLOWED.get(part)
-        if allowed is None:
-            known = ", ".join([*_ALLOWED, "OFFSETS"])
+        part, _, code = flag.rpartition("_")
+        if part != _OFFSETS and part not in chosen:
+            known = ", ".join([*_DEFAULT_CODES, _OFFSETS])
             raise FileError(path, f"compression flag {flag!r} is unknown; expected PART_CODE with PART of {known}")
-        if code not in allowed:
-            raise FileError(path, f"compression flag {flag!r}: {part} can be {', '.join(allowed)}")
+        if code not in _CODES:
+            raise FileError(path, f"compression flag {flag!r}: code {code!r} is not one of {', '.join(_CODES)}")
         chosen[part] = code
-    return tuple(getattr(bv_decode, chosen[part]) for part in _ALLOWED)
-
-
-def _block_count(flag: str) -> tuple[str, str, str]:
-    return "BLOCK_COUNT", "_", flag.removeprefix("BLOCK_COUNT_")
+    return tuple(getattr(bv_decode, chosen[part]) for part in _DEFAULT_CODES)
