@@ -25,6 +25,7 @@ import platformdirs
 from warpsift.costs.errors import CactiError
 
 SOURCE_PACKAGE = "hwcomponents-cacti==1.0.40"
+SOURCE_SHA256 = "14d6541f28e7caabe2416ef29d0afc447885622c2657f6bcc69d00a15450d2bd"
 KINDS = ("ram", "fifo", "cache", "cam")
 NODES_NM = (22, 28, 32, 40, 45)  # 22, 32, 45 are CACTI's own tables; 28 and 40 its interpolation between them
 
@@ -134,19 +135,13 @@ def _fetch(folder: Path) -> None:
     The package asks for a newer Python than ours only for its wrapper. pip therefore fails when it asks the package
     for its metadata; but by then it has unpacked the source, and with --no-clean it leaves it there.
     """
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-clean",
-        "--no-deps",
-        "--ignore-requires-python",
-    ]
-    command += ["--no-build-isolation", "--no-binary", "hwcomponents-cacti", "--retries", "1", "--timeout", "20"]
+    wanted = folder / "requirements.txt"
+    wanted.write_text(f"{SOURCE_PACKAGE} --hash=sha256:{SOURCE_SHA256}\n")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-clean", "--no-deps", "--require-hashes"]
+    command += ["--ignore-requires-python", "--no-build-isolation", "--no-binary", "hwcomponents-cacti"]
+    command += ["--retries", "1", "--timeout", "20", "--dest", str(folder), "--requirement", str(wanted)]
     environment = {**os.environ, "TMPDIR": str(folder)}
-    subprocess.run([*command, "--dest", str(folder), SOURCE_PACKAGE], env=environment, capture_output=True, check=False)
+    subprocess.run(command, env=environment, capture_output=True, check=False)
     for archive in folder.glob("*.tar.gz"):  # a new Python: pip succeeded and saved the package itself
         subprocess.run(["tar", "xzf", archive.name], cwd=folder, check=True)
 
