@@ -44,8 +44,8 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
         work.nodes_processed += fresh.size
         fresh = fresh[levels.host[fresh] == INFINITY]
         work.edges_touched += int(graph.out_degrees[fresh].sum())
-        arguments = (active.list, device.offsets, device.targets, levels, level, active.current)
-        arguments = (*arguments, active.scheme, options.checked_activation)
+        state = (active.list, device.offsets, device.targets, levels, level, active.current)
+        arguments = (*state, active.scheme, options.checked_activation)
         gpu.launch(advance, active.threads, *arguments, phase="compute", **launch_shape(options))
         level += 1
         gpu.progressed(work.edges_touched / max(graph.edges, 1))

@@ -5,6 +5,8 @@ The same super-steps as `pagerank.vertex`, and the same order of additions, so t
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Work
@@ -39,7 +41,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
     stop = Convergence(gpu, mean_rank, options)
     work = Work(edges=graph.edges)
     gpu.bind_fast_forward(in_edges=device.in_sources, values=shares)
-    shape = {"threads_per_cta": TARGET_THREADS_PER_CTA}
+    shape: dict[str, Any] = {"threads_per_cta": TARGET_THREADS_PER_CTA}
     while nodes and not stop.exhausted:
         base, factor = dampening(graph, options, rank.host)
         arguments = (device.in_offsets, total, base, factor, options.target_words)

@@ -9,7 +9,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from warpsift.algorithms.common import INFINITY, Algorithm, Options, Outcome, Verdict, compare, with_source
+from warpsift.algorithms.common import (
+    INFINITY,
+    Algorithm,
+    Options,
+    Outcome,
+    Verdict,
+    cheapest_arcs,
+    compare,
+    with_source,
+)
 from warpsift.algorithms.sssp import frontier, vertex
 from warpsift.graph import CsrGraph, require_nonnegative_weights
 
@@ -24,7 +33,7 @@ def prepare(graph: CsrGraph, options: Options) -> tuple[CsrGraph, Options]:
 def check(graph: CsrGraph, outcome: Outcome, options: Options) -> Verdict:
     from scipy.sparse.csgraph import dijkstra
 
-    distance = dijkstra(graph.to_scipy(), directed=True, indices=options.source)
+    distance = dijkstra(cheapest_arcs(graph), directed=True, indices=options.source)
     assert graph.weights is not None
     if graph.weights.dtype.kind == "i":
         return compare(outcome.values, np.where(np.isinf(distance), INFINITY, distance), "SciPy's Dijkstra")

@@ -5,6 +5,8 @@ The same super-steps as `sssp.vertex`. The weights have no way through the unit:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Work
@@ -51,7 +53,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
         gpu.bind_fast_forward(**edges, values=distance, active=active.following)
         in_edges = (device.in_offsets, device.in_weights)
         arguments = (active.list, in_edges, device.offsets, distance, pending, active.current, active.scheme)
-        shape = {"threads_per_cta": TARGET_THREADS_PER_CTA}
+        shape: dict[str, Any] = {"threads_per_cta": TARGET_THREADS_PER_CTA}
         gpu.launch(relax, active.threads, *arguments, options.target_words, phase="compute", **shape)
         state = (active.list, pending, distance, active.current, active.scheme)
         gpu.launch(commit, active.threads, *state, phase="commit")

@@ -5,6 +5,8 @@ The same super-steps as `wcc.vertex`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Work
@@ -53,7 +55,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
         before = labels.host[vertices]
         gpu.bind_fast_forward(**edges, values=labels, active=active.following)
         arguments = (active.list, tuple(rows), labels, pending, active.current, active.scheme)
-        shape = {"threads_per_cta": TARGET_THREADS_PER_CTA}
+        shape: dict[str, Any] = {"threads_per_cta": TARGET_THREADS_PER_CTA}
         gpu.launch(relax, active.threads, *arguments, options.target_words, phase="compute", **shape)
         state = (active.list, pending, labels, active.current, active.scheme)
         gpu.launch(commit, active.threads, *state, phase="commit")
