@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import naive_simt as naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive_simt as naive
 from warpsift.simt import Chunk, Gpu, LaunchInfo, kernel
 from warpsift.simt.stream import ALU, ATOMIC, LINE_SHIFT, LOAD, REPEAT_SHIFT, SHARED, STORE
 

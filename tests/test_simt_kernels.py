@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_simt_coalesce import Keep
 
+from test_simt_coalesce import Keep
 from warpsift.simt import Counter, DeviceMemoryError, Gpu, KernelError, Residency, kernel
 from warpsift.simt.stream import ALU, BARRIER, LOAD, NO_SLOT, STORE
 
@@ -195,14 +195,14 @@ def test_a_pointer_chase_is_a_chain():
     out = gpu.memory.empty("out", 1)
     gpu.launch(chase, 1, ring, out, phase="test", threads_per_cta=32)
     assert out.host[0] == 40
-    ops = sink.chunks[0].ops
-    busy = 0
-    for op in ops:
+    in_flight, loads = 0, 0
+    for op in sink.chunks[0].ops:
+        in_flight &= ~int(op["wait"])
         if op["kind"] == LOAD:
-            assert not busy or op["wait"] & busy or waited, "a load was issued before the one it depends on"
-            busy, waited = 1 << int(op["slot"]), False
-        elif op["wait"] & busy:
-            waited = True
+            assert not in_flight, "a load was issued before the one it depends on had returned"
+            in_flight = 1 << int(op["slot"])
+            loads += 1
+    assert loads == 41
 
 
 def test_instruction_counts_of_a_small_kernel():
