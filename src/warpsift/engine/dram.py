@@ -241,6 +241,8 @@ def channel_clock(S, D, C, clk):
         wake = clk + 1
     else:
         wake = min(wake, _schedule(S, D, C, clk))
+        if C.refresh_pending >= 0 and C.chosen_command != 0:
+            wake = clk + 1  # the refresh may have waited for this command
     if D.bank_entries > 0:
         wake = min(wake, _fill_bank_queues(D, C, clk))
     if C.transit_first >= 0:

@@ -95,12 +95,16 @@ def append_to_bank(D, C, B, q):
 
 @kernel(void, D_t, C_t, B_t, i64)
 def remove_from_bank(D, C, B, q):
-    """Take out a request whose column command was issued (so it was the first hit of its kind)."""
+    """Take out a request of the bank's lists and forget what pointed to it."""
     Q = request_row(C.p_requests, q)
-    if Q.write == 1:
+    if B.hit1 == q:
         B.hit1 = next_hit(C, B, Q.next, 1)
-    else:
+    if B.hit0 == q:
         B.hit0 = next_hit(C, B, Q.next, 0)
+    if B.other0 == q:
+        B.other0 = next_other(C, B, Q.next)
+    if B.other1 == q:
+        B.other1 = next_other(C, B, Q.next)
     if Q.prev >= 0:
         request_row(C.p_requests, Q.prev).next = Q.next
     elif list_of(D, B, Q.write) == 1:
@@ -195,6 +199,10 @@ def waiting_write_to(D, C, B, address):
     """A waiting write to this address, or -1: a later read takes its data, a later write takes its place."""
     if C.pending_writes == 0:
         return np.int64(-1)
+    if B.promoted >= 0:
+        P = request_row(C.p_requests, B.promoted)
+        if P.write == 1 and P.address == address:
+            return B.promoted
     q = B.first1 if list_of(D, B, 1) == 1 else B.first0
     while q >= 0:
         Q = request_row(C.p_requests, q)

@@ -39,8 +39,9 @@ def start_refresh(D, C, clk):
     first = _first_bank(D, C)
     last = first + (1 if D.per_bank == 1 else D.banks_per_rank)
     for b in range(first, last):
-        bank_row(C.p_banks, b).refreshing = 1
-        store(C.p_ready, b, FOREVER)
+        B = bank_row(C.p_banks, b)
+        B.refreshing = 1
+        store(C.p_ready, b, FOREVER if B.promoted < 0 else 0)
 
 
 @kernel(i64, D_t, C_t, i64, i64, i64)
@@ -54,6 +55,9 @@ def _close_rows(D, C, clk, first, last):
         if B.open_row < 0:
             continue
         all_closed = False
+        if B.promoted >= 0:  # served first: the scheduler wakes the channel
+            latest = np.int64(FOREVER)
+            continue
         when = earliest_precharge(D, C, B)
         if when <= clk and (D.precharge_each == 1 or D.per_bank == 1):
             issue_precharge(D, C, B, clk)

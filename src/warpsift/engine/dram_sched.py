@@ -31,6 +31,7 @@ from warpsift.engine.layout import FOREVER, i64, kernel, load, store, void
 ACTIVATE, PRECHARGE, COLUMN = 1, 2, 3
 ROW_COMMAND_LAST = 1 << 50  # added to the order of a command that yields to all column commands
 CAPPED_LAST = 1 << 51  # ... of a hit beyond the cap, while an older request waits for another row
+ACTIVATED_FIRST = 1 << 53  # taken from the order of a request whose row was opened for it
 CLOSE_IDLE_LAST = 1 << 52  # ... of closing a row nobody waits for (closed-page policy)
 
 
@@ -102,8 +103,27 @@ def _offer_open(D, C, B, clk):
 
 
 @kernel(i64, D_t, C_t, B_t, i64)
+def _offer_promoted(D, C, B, clk):
+    """A bank opened for a request keeps the row until that request is served; other hits may go in between."""
+    Q = request_row(C.p_requests, B.promoted)
+    when = _offer(C, B, clk, earliest_column(D, C, B, Q.write), Q.order - ACTIVATED_FIRST, COLUMN, B.promoted)
+    if B.refreshing == 1:
+        return when
+    hit = B.hit1 if D.split == 1 and C.draining == 1 else B.hit0
+    if hit >= 0:
+        H = request_row(C.p_requests, hit)
+        when = min(when, _offer(C, B, clk, earliest_column(D, C, B, H.write), H.order, COLUMN, hit))
+    if D.split == 0 and B.hit1 >= 0:
+        H = request_row(C.p_requests, B.hit1)
+        when = min(when, _offer(C, B, clk, earliest_column(D, C, B, 1), H.order, COLUMN, B.hit1))
+    return when
+
+
+@kernel(i64, D_t, C_t, B_t, i64)
 def evaluate_bank(D, C, B, clk):
     """Offer the bank's commands to the channel's choice; return the earliest clock of any of them."""
+    if B.promoted >= 0:
+        return _offer_promoted(D, C, B, clk)
     if B.refreshing == 1:
         return np.int64(FOREVER)
     if C.urgent >= 0 and request_row(C.p_requests, C.urgent).bank == B.index:
@@ -183,23 +203,34 @@ def choose(D, C, clk):
     return _choose_best(D, C, clk)
 
 
-@kernel(void, D_t, C_t, i64)
-def retire(D, C, q):
-    """The column command of a request was issued: it leaves all queues."""
+@kernel(void, D_t, C_t, B_t, i64)
+def _leave_queue(D, C, B, q):
+    """A request no longer occupies an entry of its queue."""
     Q = request_row(C.p_requests, q)
-    B = bank_row(C.p_banks, Q.bank)
     remove_from_bank(D, C, B, q)
     if C.urgent == q:
         C.urgent = -1
-    if D.bank_entries == 0:
-        remove_by_age(C, Q)
-        if Q.write == 1:
-            C.waiting1 -= 1
-            C.drain_left -= 1
-        else:
-            C.waiting0 -= 1
-    else:
+    if D.bank_entries > 0:
         C.fill_wanted = 1
+        return
+    remove_by_age(C, Q)
+    if Q.write == 1:
+        C.waiting1 -= 1
+        C.drain_left -= 1
+    else:
+        C.waiting0 -= 1
+
+
+@kernel(void, D_t, C_t, i64)
+def retire(D, C, q):
+    """The column command of a request was issued: it is gone."""
+    Q = request_row(C.p_requests, q)
+    B = bank_row(C.p_banks, Q.bank)
+    if B.promoted == q:
+        B.promoted = -1
+        store(C.p_ready, B.index, 0 if B.refreshing == 0 else FOREVER)
+    else:
+        _leave_queue(D, C, B, q)
     if Q.write == 1:
         C.pending_writes -= 1
     Q.next = C.free
@@ -220,6 +251,9 @@ def issue_chosen(D, C, clk):
         return q
     if C.chosen_command == ACTIVATE:
         issue_activate(D, C, B, clk, request_row(C.p_requests, q).row)
+        if D.activated_first == 1:
+            _leave_queue(D, C, B, q)
+            B.promoted = q
     else:
         issue_precharge(D, C, B, clk)
     rescan_bank(D, C, B)

@@ -44,7 +44,7 @@ _TIMES = (
 ).split()
 _CHOICES = (
     "banks banks_per_rank groups ranks queue_entries write_entries split drain_high drain_low drain_idle drain_batch "
-    "inflight_entries bank_entries fill_row_hit column_first round_robin precharge_any hit_cap closed_page per_bank "
+    "inflight_entries bank_entries fill_row_hit column_first round_robin activated_first precharge_any hit_cap closed_page per_bank "
     "precharge_each bank_hash group_in_bank pool events channels core_khz dram_khz front_latency back_latency"
 ).split()
 
@@ -74,7 +74,7 @@ RANK = _record("next_act next_rd next_wr next_pre refreshing open_banks open_sin
 GROUP = _record("next_act next_rd next_wr".split())
 BANK = _record(
     "rank group index open_row accesses next_act next_pre next_rd next_wr queued refreshing "
-    "first0 last0 first1 last1 hit0 hit1 other0 other1 front_first front_last".split()
+    "first0 last0 first1 last1 hit0 hit1 other0 other1 front_first front_last promoted".split()
 )
 REQUEST = _record("address row channel bank write token arrive accepted order next prev older younger".split())
 
@@ -126,6 +126,8 @@ def _check(spec: Dram) -> None:
         raise WarpsiftError(
             "dram.bank_queue_fill = 'row_hit' needs dram.bank_queue_entries >= 1 and dram.write_queue_entries = 0"
         )
+    if spec.activated_first and spec.bank_queue_entries:
+        raise WarpsiftError("dram.activated_first needs dram.bank_queue_entries = 0: it empties the common queue")
     if spec.refresh != "none" and spec.timing.refi and not spec.timing.rfc:
         raise WarpsiftError("dram.timing.refi is set but dram.timing.rfc is 0; write the duration of a refresh")
 
@@ -198,12 +200,13 @@ def _fill_choices(record: Any, spec: Dram) -> None:
     record.column_first, record.round_robin = int(arbitration == "column_first"), int(arbitration == "round_robin")
     record.precharge_any = int(_choice(spec, "precharge", "after_hits", "any") == "any")
     record.hit_cap = spec.hit_cap
+    record.activated_first = int(spec.activated_first)
     record.closed_page = int(_choice(spec, "page_policy", "open", "closed") == "closed")
     _choice(spec, "refresh", "all_bank", "per_bank", "none")
     record.precharge_each = int(_choice(spec, "refresh_precharge", "all", "each") == "each")
     record.bank_hash = int(spec.bank_hash)
     waiting = max(spec.inflight_entries, spec.queue_entries + spec.write_queue_entries)
-    record.pool = waiting + record.banks * spec.bank_queue_entries
+    record.pool = waiting + record.banks * (spec.bank_queue_entries + record.activated_first)
     record.front_latency, record.back_latency = spec.front_latency_core_cycles, spec.back_latency_core_cycles
 
 
@@ -235,7 +238,7 @@ def _build_channel(arena: Arena, D: Any, C: Any, index: int) -> None:
     rows["index"] = np.arange(banks)
     rows["rank"] = np.arange(banks) // int(D.banks_per_rank)
     rows["group"] = rows["rank"] * groups + np.arange(banks) % groups
-    for name in "open_row first0 last0 first1 last1 hit0 hit1 other0 other1 front_first front_last".split():
+    for name in "open_row first0 last0 first1 last1 hit0 hit1 other0 other1 front_first front_last promoted".split():
         rows[name] = -1
     arena.arrays[f"dram.{index}.ranks"]["first_bank"] = np.arange(ranks) * int(D.banks_per_rank)
     requests = arena.arrays[f"dram.{index}.requests"]
