@@ -197,7 +197,7 @@ def test_bad_requests():
         simulate("bfs", graph, source=99)
     with pytest.raises(GraphError, match="arc 0 -> 1 has weight -1; sssp needs finite weights from 0 up"):
         simulate("sssp", edges(2, [(0, 1)], np.array([-1], np.int32)))
-    with pytest.raises(OptionError, match="damping must lie between 0 and 1, not 1.5"):
+    with pytest.raises(OptionError, match=r"damping must lie between 0 and 1, not 1\.5"):
         simulate("pagerank", graph, damping=1.5)
     with pytest.raises(OptionError, match="bit_setting must be 'atomic' or 'byte', not 'word'"):
         simulate("bfs", graph, style="vertex", bit_setting="word")
