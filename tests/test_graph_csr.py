@@ -209,7 +209,7 @@ def test_random_weights_are_seeded_uniform_and_equal_both_ways():
     assert counts[0] == 0
     assert len(counts) == 65
     expected = graph.edges / 64
-    # Pairs are independent, arcs are not: 32 standard deviations of a fair draw are never exceeded by chance.
+    # Every pair counts twice, so halve; chi-square of 63 degrees of freedom, six standard deviations allowed.
     chi_square = ((counts[1:] - expected) ** 2 / expected).sum()
     assert chi_square / 2 < 64 + 6 * np.sqrt(2 * 64)
     assert weighted.weights.dtype == np.int32

@@ -139,7 +139,11 @@ def test_errors_of_the_properties(small):
     ("old", "new", "reason"),
     [
         ("version=0", "version=1", "version is 1; only version 0 can be read"),
-        ("webgraph.BVGraph", "webgraph.EFGraph", "graphclass is 'it.unimi.dsi.webgraph.EFGraph'; only BVGraph can be read"),
+        (
+            "webgraph.BVGraph",
+            "webgraph.EFGraph",
+            "graphclass is 'it.unimi.dsi.webgraph.EFGraph'; only BVGraph can be read",
+        ),
         ("zetak=3", "zetak=0", "zetak is 0; expected 1 to 56"),
         ("version=0", "endianness=little", "endianness is 'little'; only big can be read"),
         (
