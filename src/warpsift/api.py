@@ -1,100 +1,129 @@
 """The Python interface: run an algorithm on a graph, on a modelled GPU or only counted.
 
 import warpsift
-result = warpsift.simulate("bfs", "delaunay-14")
-print(result.check, result.transactions)
+result = warpsift.simulate("bfs", "delaunay-14", gpu="gtx980")
+print(result.check, result.cycles, result.dram_reads)
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
-from warpsift.algorithms import ALGORITHMS, Algorithm, Options, Outcome
-from warpsift.errors import WarpsiftError
+from warpsift.algorithms import Algorithm, Options, Outcome
 from warpsift.graph import CsrGraph, load_graph
+from warpsift.request import Request, algorithm_named, make_request
 from warpsift.results.record import RunResult, by_phase
-from warpsift.simt import Counter, Gpu
-from warpsift.simt.stream import Chunk, LaunchInfo
+from warpsift.results.sinks import Observed
+from warpsift.simt import Gpu, Residency
 
-STYLES = ("frontier", "vertex")
-
-
-class RequestError(WarpsiftError):
-    """A request that names something warpsift does not have."""
+if TYPE_CHECKING:
+    from warpsift.engine import Engine
+    from warpsift.machines import Machine
 
 
-class Watched(Counter):
-    """A counter that tells someone about every chunk (for a progress line)."""
+@dataclass(frozen=True)
+class Observer:
+    """Who wants to hear of a run while it goes on."""
 
-    def __init__(self, notify: Callable[[str, int], None] | None) -> None:
-        super().__init__()
-        self._notify = notify
-        self._phase = ""
-
-    def begin(self, launch: LaunchInfo) -> None:
-        super().begin(launch)
-        self._phase = launch.phase
-
-    def chunk(self, chunk: Chunk) -> None:
-        super().chunk(chunk)
-        if self._notify is not None:
-            self._notify(self._phase, len(self.launches))
+    on_launch: Callable[[str, int], None] | None = None  # phase, number of launches so far
+    on_progress: Callable[[float], None] | None = None  # share of the work done, roughly
+    on_cycles: Callable[[int], None] | None = None  # simulated core cycles
 
 
-def algorithm_named(name: str) -> Algorithm:
-    if name not in ALGORITHMS:
-        raise RequestError(f"unknown algorithm '{name}': choose one of {', '.join(ALGORITHMS)}")
-    return ALGORITHMS[name]
+def simulate(algorithm: str, graph: str | CsrGraph, *, observer: Observer | None = None, **choices: Any) -> RunResult:
+    """Run an algorithm and check its answer.
 
-
-def simulate(
-    algorithm: str,
-    graph: str | CsrGraph,
-    *,
-    style: str = "frontier",
-    options: Options | None = None,
-    check: bool = True,
-    visibility_ctas: int | None = None,
-    notify: Callable[[str, int], None] | None = None,
-    on_progress: Callable[[float], None] | None = None,
-    **choices: Any,
-) -> RunResult:
-    """Run an algorithm and check its answer. `choices` are fields of `Options`, such as source=0 or delta=100."""
-    chosen = algorithm_named(algorithm)
-    if style not in chosen.styles:
-        raise RequestError(f"unknown style '{style}': choose one of {', '.join(chosen.styles)}")
-    unknown = set(choices) - set(Options.__dataclass_fields__)
-    if unknown:
-        valid = ", ".join(Options.__dataclass_fields__)
-        raise RequestError(f"unknown option '{sorted(unknown)[0]}': choose among {valid}")
+    `choices` are fields of `Request` (gpu="gtx980", unit="scu", style="vertex", overrides={"l2.ways": 8}, ...) and of
+    `Options` (source=0, delta=100, ...).
+    """
+    name = graph if isinstance(graph, str) else graph.name
+    request = make_request(algorithm, name, choices)
     loaded = load_graph(graph) if isinstance(graph, str) else graph
-    loaded, resolved = chosen.prepare(loaded, replace(options or Options(), **choices))
-    counter = Watched(notify)
-    gpu = Gpu(counter, visibility_ctas=visibility_ctas, seed=resolved.seed)
-    gpu.on_progress = on_progress
+    return run_request(request, loaded, observer or Observer())
+
+
+def run_request(request: Request, graph: CsrGraph, observer: Observer) -> RunResult:
+    """Run a request on a graph that is already loaded."""
+    chosen = algorithm_named(request.algorithm)
+    driver = _driver(request, chosen)
+    machine = _machine(request)
+    graph, options = chosen.prepare(graph, request.options)
+    engine = _engine(machine, request, observer)
+    sink = Observed(engine, observer.on_launch)
+    gpu = _gpu(sink, machine, request, options)
+    gpu.on_progress = observer.on_progress
     start = time.perf_counter()
-    outcome = chosen.styles[style](gpu, loaded, resolved)
-    seconds = time.perf_counter() - start
-    verdict, reason = _verdict(chosen, loaded, outcome, resolved) if check else ("skipped", "not asked for")
-    return RunResult(
-        algorithm=algorithm,
-        style=style,
-        unit="none",
-        graph=_graph_dict(loaded),
-        options=asdict(resolved),
+    outcome = driver(gpu, graph, options)
+    host_seconds = time.perf_counter() - start
+    verdict, reason = _verdict(chosen, graph, outcome, options) if request.check else ("skipped", "not asked for")
+    result = RunResult(
+        algorithm=request.algorithm,
+        style=request.style,
+        unit=request.unit,
+        graph=_graph_dict(graph),
+        options=asdict(options),
         check=verdict,
         check_reason=reason,
         iterations=outcome.iterations,
         work=outcome.work.as_dict(),
         notes=outcome.notes,
-        phases=by_phase(counter.launches),
+        phases=by_phase(sink.launches),
         values=outcome.values,
-        launches=counter.launches,
-        host_seconds=seconds,
+        launches=sink.launches,
+        host_seconds=host_seconds,
     )
+    if engine is not None and machine is not None:
+        _add_timing(result, engine, machine, graph.edges)
+    return result
+
+
+def _driver(request: Request, chosen: Algorithm) -> Callable[[Gpu, CsrGraph, Options], Outcome]:
+    return chosen.styles[request.style]
+
+
+def _machine(request: Request) -> Machine | None:
+    if request.gpu is None:
+        return None
+    from warpsift.machines import load_machine
+
+    return load_machine(request.gpu, request.overrides)
+
+
+def _engine(machine: Machine | None, request: Request, observer: Observer) -> Engine | None:
+    if machine is None:
+        return None
+    from warpsift.engine import Engine
+
+    return Engine(machine, sample_interval_cycles=request.sample_interval_cycles, progress=observer.on_cycles)
+
+
+def _gpu(sink: Observed, machine: Machine | None, request: Request, options: Options) -> Gpu:
+    residency = None if machine is None else Residency(machine.sm.count, machine.sm.threads)
+    return Gpu(sink, residency=residency, visibility_ctas=request.visibility_ctas, seed=options.seed)
+
+
+def _add_timing(result: RunResult, engine: Engine, machine: Machine, edges: int) -> None:
+    """Fill in what only the engine knows."""
+    from warpsift.machines import machine_parameters
+    from warpsift.results.timing import roofline, timing_of
+
+    total = engine.total
+    result.timing = timing_of(total, machine) | {"roofline": roofline(total, machine), "counters": dict(total)}
+    if edges and result.timing["seconds"]:
+        result.timing["mteps"] = round(edges / result.timing["seconds"] / 1e6, 3)  # the graph's edges, once each
+    result.machine = machine_parameters(machine)
+    result.engine = engine
+    for phase in result.phases:
+        mine = [
+            timed.counters
+            for timed in engine.launches
+            if (timed.launch.phase, timed.launch.compaction) == (phase.name, phase.compaction)
+        ]
+        if mine:
+            phase.timing = timing_of(sum(mine[1:], mine[0]), machine)
 
 
 def _verdict(chosen: Algorithm, graph: CsrGraph, outcome: Outcome, options: Options) -> tuple[str, str]:

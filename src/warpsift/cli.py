@@ -26,6 +26,11 @@ CONTEXT = {"help_option_names": ["-h", "--help"]}
 GraphOption = Annotated[
     str, typer.Option("--graph", "-g", help="A file, or a name such as delaunay-14 (see 'warpsift list graphs').")
 ]
+GpuOption = Annotated[str | None, typer.Option("--gpu", help="Time it on this machine (see 'warpsift list machines').")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Change a machine parameter: l2.size_bytes=4194304; may be given again."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Symmetrise = Annotated[bool, typer.Option("--symmetrise", help="Add the reverse of every arc.")]
 DropLoops = Annotated[bool, typer.Option("--drop-self-loops")]
@@ -53,6 +58,23 @@ def _plain(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else str(value)
 
 
+def _overrides(settings: list[str] | None, ideal: list[str] | None = None) -> dict[str, Any]:
+    """--set a.b=c and --ideal part, as a dictionary."""
+    from warpsift.request import RequestError
+
+    overrides: dict[str, Any] = {}
+    for setting in settings or []:
+        key, equals, value = setting.partition("=")
+        if not equals or not key:
+            raise RequestError(f"--set {setting}: write --set KEY=VALUE, such as --set l2.size_bytes=4194304")
+        overrides[key.strip()] = value.strip()
+    for part in ideal or []:
+        if part not in ("l2", "dram", "noc"):
+            raise RequestError(f"--ideal {part}: the parts that can be ideal are l2, dram and noc")
+        overrides[f"ideal.{part}"] = "true"
+    return overrides
+
+
 def _load(graph: str, title: str, symmetrise: bool, loops: bool, merge: bool):
     from warpsift.graph import load_graph
     from warpsift.report.progress import Progress
@@ -69,9 +91,15 @@ def run(
     style: Annotated[
         Style, typer.Option(help="The SCU paper's frontiers or the MFF paper's vertices.")
     ] = Style.frontier,
+    gpu: GpuOption = None,
+    set_: SetOption = None,
+    ideal: Annotated[
+        list[str] | None, typer.Option(help="Make a part ideal: l2, dram or noc; may be given again.")
+    ] = None,
     source: Annotated[int | None, typer.Option(help="Start node; default: seeded, in the largest component.")] = None,
     seed: Annotated[int, typer.Option(help="For the source, random weights and the order of races.")] = 1,
     max_iterations: Annotated[int | None, typer.Option()] = None,
+    random_weights: Annotated[bool, typer.Option(help="SSSP: seeded weights 1 to 64 instead of the graph's.")] = False,
     delta: Annotated[float | None, typer.Option(help="SSSP: step of the near-far threshold.")] = None,
     damping: Annotated[float, typer.Option(help="PageRank: alpha.")] = 0.15,
     epsilon: Annotated[float, typer.Option(help="PageRank: largest change at the end, of the mean rank.")] = 1e-6,
@@ -94,26 +122,32 @@ def run(
     \b
     Examples:
       warpsift run bfs --graph delaunay-14
+      warpsift run bfs --graph kron-16 --gpu gtx980 --set l2.size_bytes=4194304
       warpsift run sssp --graph roads.gr.gz --source 0 --json
       warpsift run pagerank --graph kron-12 --style vertex
     """
-    from warpsift.api import simulate
+    from warpsift.api import Observer, simulate
     from warpsift.report.progress import Progress
     from warpsift.report.tables import print_run
 
     loaded = _load(graph, f"{algorithm} on {graph}", symmetrise, drop_self_loops, merge_duplicates)
     with Progress(f"{algorithm} on {graph}") as progress:
+        observer = Observer(
+            lambda phase, launch: progress.note(f"launch {launch} ({phase})"), progress.share, progress.cycles
+        )
         result = simulate(
             algorithm,
             loaded,
+            observer=observer,
             style=style.value,
+            gpu=gpu,
+            overrides=_overrides(set_, ideal),
             check=check,
             visibility_ctas=visibility_ctas,
-            notify=lambda phase, launch: progress.note(f"launch {launch} ({phase})"),
-            on_progress=progress.share,
             source=source,
             seed=seed,
             max_iterations=max_iterations,
+            random_weights=random_weights,
             delta=delta,
             damping=damping,
             epsilon=epsilon,
@@ -160,11 +194,13 @@ def info(
 class Listing(StrEnum):
     graphs = "graphs"
     algorithms = "algorithms"
+    machines = "machines"
 
 
 @app.command("list", context_settings=CONTEXT)
 def list_(what: Annotated[Listing, typer.Argument()], as_json: JsonOption = False) -> None:
-    """List what there is: graphs (generators and stand-ins for the papers' graphs), algorithms.
+    """List what there is: graphs (generators and stand-ins for the papers' graphs), algorithms,
+    machines.
 
     \b
     Example:
@@ -176,6 +212,10 @@ def list_(what: Annotated[Listing, typer.Argument()], as_json: JsonOption = Fals
         from warpsift.graph import list_graphs
 
         rows = list_graphs()
+    elif what is Listing.machines:
+        from warpsift.machines import load_machine, machine_names
+
+        rows = [{"name": name, "description": load_machine(name).description} for name in machine_names()]
     else:
         from warpsift.algorithms import ALGORITHMS
 

@@ -32,6 +32,7 @@ class Options:
     source: int | None = None  # BFS, SSSP: None is a seeded node of the largest component
     seed: int = 1
     max_iterations: int | None = None
+    random_weights: bool = False  # SSSP: seeded weights 1 to 64 although the graph has its own
     # BFS, frontier style (Merrill et al.)
     warp_culling: bool = True
     history_culling: bool = True

@@ -25,6 +25,7 @@ class Progress:
         self._shown = 0.0
         self._text = ""
         self._share = 0.0
+        self._cycles = 0
 
     def __enter__(self) -> Progress:
         return self
@@ -44,6 +45,11 @@ class Progress:
         self._share = max(self._share, done)
         self._draw()
 
+    def cycles(self, now: int) -> None:
+        """How many cycles have been simulated."""
+        self._cycles = now
+        self._draw()
+
     def _draw(self) -> None:
         now = time.monotonic()
         elapsed = now - self._start
@@ -52,6 +58,8 @@ class Progress:
             return
         self._shown = now
         line = f"{self._title}: {self._text}, {elapsed:.0f} s"
+        if self._cycles:
+            line += f", {self._cycles / 1e6:.2f} M cycles"
         if self._share > 0.02:
             left = elapsed * (1 - self._share) / self._share
             line += f", about {100 * self._share:.0f} % done, {left:.0f} s left"

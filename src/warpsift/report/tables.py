@@ -25,9 +25,9 @@ def table_of(title: str, columns: list[str], rows: list[list[Any]]) -> Table:
     return table
 
 
-def _phase_row(phase: Phase) -> list[str]:
+def _phase_row(phase: Phase, timed: bool) -> list[str]:
     c = phase.counters
-    return [
+    row = [
         phase.name + (" *" if phase.compaction else ""),
         thousands(phase.launches),
         thousands(c.warp_instructions),
@@ -36,21 +36,35 @@ def _phase_row(phase: Phase) -> list[str]:
         f"{100 * c.coalescing_efficiency:.1f} %",
         f"{c.active_lanes:.1f}",
     ]
+    if timed:
+        timing = phase.timing
+        row += [
+            thousands(timing["cycles"]),
+            f"{100 * timing['l1_hit_rate']:.0f} %",
+            f"{100 * timing['l2_hit_rate']:.0f} %",
+            f"{100 * timing['bandwidth_utilisation']:.0f} %",
+        ]
+    return row
 
 
 def print_run(console: Console, result: RunResult) -> None:
     """What `warpsift run` shows."""
     graph = result.graph
     stand_in = f", a stand-in for {graph['stand_in_for']}" if graph["stand_in_for"] else ""
-    title = f"{result.algorithm} ({result.style} style) on {graph['name']}{stand_in}"
+    unit = "" if result.unit == "none" else f", with {result.unit}"
+    title = f"{result.algorithm} ({result.style} style{unit}) on {graph['name']}{stand_in}"
     console.print(Text(title, style="bold"))
     console.print(Text(f"{thousands(graph['nodes'])} nodes, {thousands(graph['edges'])} arcs"))
     columns = ["phase", "launches", "warp instr.", "transactions", "tx/instr.", "coalesced", "lanes"]
-    rows = [_phase_row(phase) for phase in result.phases]
-    total = Phase("total", False, sum(p.launches for p in result.phases), result.counters)
-    console.print(table_of("", columns, [*rows, _phase_row(total)]))
+    timed = bool(result.timing)
+    if timed:
+        columns += ["cycles", "L1 hits", "L2 hits", "bandwidth"]
+    total = Phase("total", False, sum(p.launches for p in result.phases), result.counters, result.timing)
+    console.print(table_of("", columns, [_phase_row(phase, timed) for phase in [*result.phases, total]]))
     if any(phase.compaction for phase in result.phases):
         console.print(Text("* stream compaction", style="dim"))
+    if timed:
+        _print_timing(console, result)
     work = result.work
     console.print(
         Text(
@@ -64,3 +78,26 @@ def print_run(console: Console, result: RunResult) -> None:
     style = {"pass": "green", "fail": "bold red"}.get(result.check, "yellow")
     console.print(Text(f"check: {result.check} ({result.check_reason})", style=style))
     console.print(Text(f"{result.host_seconds:.2f} s on this computer"))
+
+
+def _print_timing(console: Console, result: RunResult) -> None:
+    """Time, bandwidth, what the schedulers waited for, and where the run stands under the roofline."""
+    timing = result.timing
+    name = (result.machine or {}).get("name", "the GPU")
+    console.print(
+        Text(
+            f"{name}: {thousands(timing['cycles'])} cycles, {timing['microseconds']:.1f} us, "
+            f"{timing['mteps']:.1f} MTEPS, {timing['bandwidth_bytes_per_second'] / 1e9:.1f} GB/s "
+            f"({100 * timing['bandwidth_utilisation']:.1f} % of peak), {timing['instructions_per_cycle']:.2f} IPC, "
+            f"mean load latency {timing['mean_load_latency_cycles']:.0f} cycles"
+        )
+    )
+    stack = ", ".join(f"{k.replace('_', ' ')} {100 * v:.0f} %" for k, v in timing["stall_stack"].items() if v >= 0.005)
+    console.print(Text(f"scheduler cycles: {stack}"))
+    roof = timing["roofline"]
+    console.print(
+        Text(
+            f"roofline: {roof['thread_instructions_per_dram_byte']:.2f} thread instructions per DRAM byte, "
+            f"{roof['bound']}-bound roof, {100 * roof['share_of_roof']:.1f} % of it reached"
+        )
+    )

@@ -73,6 +73,7 @@ class RunResult:
     machine: dict[str, Any] | None = None
     timing: dict[str, Any] = field(default_factory=dict)
     energy: dict[str, Any] = field(default_factory=dict)
+    engine: Any = None  # the `Engine` that timed it, for samples and per-launch counters
 
     @property
     def counters(self) -> StreamCounters:

@@ -24,7 +24,7 @@ from warpsift.graph import CsrGraph, require_nonnegative_weights
 
 
 def prepare(graph: CsrGraph, options: Options) -> tuple[CsrGraph, Options]:
-    if graph.weights is None:
+    if graph.weights is None or options.random_weights:
         graph = graph.with_random_weights(options.seed)
     require_nonnegative_weights(graph, "sssp")
     return graph, replace(options, source=with_source(graph, options))

@@ -1,0 +1,62 @@
+"""One stream, two readers: counting beside timing, with a word to the progress line now and then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from warpsift.simt.counters import Counter, OperationRecord
+from warpsift.simt.stream import Chunk, LaunchInfo, Sink, UnitChunk, UnitInfo, UnitOperation
+
+
+@dataclass(frozen=True)
+class _Passing:
+    """An operation whose chunks are looked at as they pass."""
+
+    info: UnitInfo
+    pieces: Iterable[UnitChunk]
+
+    def chunks(self) -> Iterable[UnitChunk]:
+        return self.pieces
+
+
+class Observed(Counter):
+    """Counts launches and unit operations, hands them on to a timing engine if there is one, and tells `notify`."""
+
+    def __init__(self, engine: Any = None, notify: Callable[[str, int], None] | None = None) -> None:
+        super().__init__()
+        self.engine: Sink | None = engine
+        self._notify = notify
+
+    def begin(self, launch: LaunchInfo) -> None:
+        super().begin(launch)
+        if self.engine is not None:
+            self.engine.begin(launch)
+
+    def chunk(self, chunk: Chunk) -> None:
+        super().chunk(chunk)
+        if self.engine is not None:
+            self.engine.chunk(chunk)
+        if self._notify is not None:
+            self._notify(self.launches[-1].info.phase, len(self.launches))
+
+    def end(self) -> None:
+        super().end()
+        if self.engine is not None:
+            self.engine.end()
+
+    def operation(self, operation: UnitOperation) -> None:
+        if self.engine is None:
+            super().operation(operation)
+            return
+        record = OperationRecord(operation.info)
+        self.engine.operation(_Passing(operation.info, self._counted(operation, record)))
+        self.operations.append(record)
+
+    @staticmethod
+    def _counted(operation: UnitOperation, record: OperationRecord) -> Iterator[UnitChunk]:
+        for chunk in operation.chunks():
+            for name, value in chunk.counts().items():
+                record.counters[name] = record.counters.get(name, 0) + value
+            yield chunk

@@ -1,0 +1,73 @@
+"""From the engine's counters to what an architect asks: rates, bandwidth, the stall stack, the roofline position."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from warpsift.machines.spec import Machine
+
+# Scheduler-cycles of an SM are either spent issuing or ended by one of these.
+STALLS = ("no_warp", "alu", "memory", "shared", "barrier", "lsu")
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def dram_bytes(counters: Mapping[str, float], machine: Machine) -> float:
+    """Bytes that the memory's data bus was occupied for, in bursts, useful or not."""
+    return (counters["dram_reads"] + counters["dram_writes"]) * machine.dram.burst_bytes
+
+
+def stall_stack(counters: Mapping[str, float]) -> dict[str, float]:
+    """Shares of the scheduler-cycles; they add up to 1."""
+    cycles = {"issue": counters["issue_cycles"], **{s: counters[f"stall_{s}_cycles"] for s in STALLS}}
+    total = sum(cycles.values())
+    return {name: round(_ratio(value, total), 4) for name, value in cycles.items()}
+
+
+def timing_of(counters: Mapping[str, float], machine: Machine) -> dict[str, Any]:
+    """The figures that `run` prints and `--json` carries."""
+    c = counters
+    seconds = c["cycles"] / (machine.clocks.core_mhz * 1e6)
+    moved = dram_bytes(c, machine)
+    peak = machine.peak_dram_bytes_per_second
+    return {
+        "cycles": c["cycles"],
+        "seconds": seconds,
+        "microseconds": round(seconds * 1e6, 3),
+        "instructions_per_cycle": round(_ratio(c["warp_instructions"], c["cycles"]), 4),
+        "l1_accesses": c["l1_read_accesses"] + c["l1_bypassed_accesses"] + c["l1_write_accesses"],
+        "l1_hit_rate": round(_ratio(c["l1_read_hits"], c["l1_read_accesses"]), 4),
+        "l2_accesses": c["l2_read_accesses"] + c["l2_write_accesses"],
+        "l2_hit_rate": round(_ratio(c["l2_read_hits"] + c["l2_read_pending"], c["l2_read_accesses"]), 4),
+        "dram_reads": c["dram_reads"],
+        "dram_writes": c["dram_writes"],
+        "dram_row_hit_rate": round(_ratio(c["dram_row_hits"], c["dram_reads"] + c["dram_writes"]), 4),
+        "dram_bytes": moved,
+        "bandwidth_bytes_per_second": _ratio(moved, seconds),
+        "bandwidth_utilisation": round(_ratio(moved, seconds * peak), 4),
+        "mean_load_latency_cycles": round(_ratio(c["load_latency_cycles"], c["loads_completed"]), 1),
+        "resident_warps_per_sm": round(_ratio(c["resident_warp_cycles"], c["cycles"] * machine.sm.count), 2),
+        "stall_stack": stall_stack(c),
+    }
+
+
+def roofline(counters: Mapping[str, float], machine: Machine) -> dict[str, Any]:
+    """Thread instructions per DRAM byte, and how far the run is below the roof at that intensity."""
+    seconds = counters["cycles"] / (machine.clocks.core_mhz * 1e6)
+    moved = dram_bytes(counters, machine)
+    issue_peak = machine.sm.count * machine.sm.schedulers * machine.sm.lanes_per_scheduler
+    compute_roof = issue_peak * machine.clocks.core_mhz * 1e6
+    intensity = _ratio(counters["thread_instructions"], moved)
+    memory_roof = intensity * machine.peak_dram_bytes_per_second
+    roof = min(compute_roof, memory_roof) if moved else compute_roof
+    achieved = _ratio(counters["thread_instructions"], seconds)
+    return {
+        "thread_instructions_per_dram_byte": round(intensity, 4),
+        "thread_instructions_per_second": achieved,
+        "roof_thread_instructions_per_second": roof,
+        "bound": "memory" if moved and memory_roof < compute_roof else "compute",
+        "share_of_roof": round(_ratio(achieved, roof), 4),
+    }
