@@ -19,7 +19,7 @@ def counters(machine, load=0.2, seconds=1e-3):
     lanes = limits["lanes"] * limits["clock_ghz"] * 1e9 * seconds * load
     warps = lanes / 24  # not all lanes are active
     channels = dram["devices"] / dram["devices_per_channel"]
-    columns = 0.5 * channels * dram["clock_mhz"] * 1e6 / 2 * seconds
+    columns = 0.5 * limits["bandwidth_gb_per_s"] * 1e9 * seconds / dram["access_bytes"]
     return {
         "seconds": seconds,
         "warp_instructions": warps,

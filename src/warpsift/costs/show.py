@@ -41,7 +41,12 @@ def shown(price: Coefficient) -> str:
     if price.unit == "W" and 0 < price.value < 0.1:
         scale, unit = 1e3, "mW"
     value = price.value * scale
-    return f"{value:.3g} {unit} ({value * price.low:.3g} to {value * price.high:.3g})"
+    low, high = value * price.low, value * price.high
+    return f"{_number(value)} {unit} ({_number(low)} to {_number(high)})"
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def text(machine: str, unit: str | None = None) -> str:
