@@ -1,4 +1,4 @@
-"""Power of real GPU runs: counters that GPGPU-Sim printed for a GTX 480, priced by our table and by GPUWattch's column."""
+"""Power of real GPU runs: counters that GPGPU-Sim printed for a GTX 480, under our prices and under GPUWattch's."""
 
 import csv
 from pathlib import Path
