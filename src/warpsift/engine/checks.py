@@ -70,8 +70,8 @@ def verify(engine: Engine, result: LaunchResult, expected: Expected) -> None:
         "warps resident": (int(arrays["sms"]["warps_resident"].sum()), 0),
     }
     if not machine.ideal.dram:
-        equal["sectors read from DRAM = L2 fills"] = (fetched, c.l2_fills)
-    if not machine.l2.fill_bytes == 128:
+        equal["sectors read from DRAM = L2 fills"] = (fetched * (machine.dram.request_bytes // 32), c.l2_fills)
+    if machine.l2.fill_bytes == machine.dram.request_bytes == 32:
         equal["L2 fills = L2 read misses"] = (c.l2_fills, c.l2_read_misses)
     for what, (found, wanted) in equal.items():
         assert found == wanted, f"launch {result.launch.kernel!r}: {what}: {found}, not {wanted}"

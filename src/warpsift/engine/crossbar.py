@@ -16,7 +16,13 @@ from warpsift.engine.l1 import l1_fill
 from warpsift.engine.l2 import l2_enqueue, l2_full
 from warpsift.engine.layout import S_t, ctz, i64, kernel, load, void
 from warpsift.engine.lsu import lsu_reply, lsu_unblock
+from warpsift.engine.mff import mff_accept, mff_full
+from warpsift.engine.mff_command import mff_receive
+from warpsift.engine.mff_state import mff
 from warpsift.engine.noc import (
+    MFF_COMMAND,
+    MFF_MESSAGE,
+    MFF_WORD,
     READ_CACHED,
     REQUESTS,
     input_port,
@@ -37,12 +43,18 @@ def deliver(S, net, index):
     P = packet(N.p_packets, index)
     if net == REQUESTS:
         N.request_latency_cycles += S.now - P.sent
+        if P.kind == MFF_COMMAND:
+            mff_accept(S, P.token)
+            packet_free(S, index)
+            return
         l2_enqueue(S, P.destination, index)
         return
     N.reply_latency_cycles += S.now - P.sent
     if P.port < N.sms:
         if P.kind == READ_CACHED:
             l1_fill(S, P.port, P.token, P.sectors)
+        elif P.kind == MFF_WORD or P.kind == MFF_MESSAGE:
+            mff_receive(S, index)
         else:
             lsu_reply(S, P.port, P.token, P.sectors)
         lsu_unblock(S, P.port)

@@ -14,18 +14,18 @@ from warpsift.engine.warps import (
     CTAS,
     FINISHED,
     NO_WARP,
+    SLOT_ROWS,
     WARPS,
     chunk_row,
     count_residency,
     cta_row,
-    op_row,
+    slots_needed,
     sm_row,
     sms,
     warp_finish,
     warp_ready,
     warp_row,
 )
-from warpsift.simt.stream import SLOTS
 
 
 @kernel(void, S_t, i64, i64, i64)
@@ -35,18 +35,19 @@ def start_warp(S, sm, slot, cta):
     W = warp_row(C.p_warps, sm * WARPS + slot)
     W.busy = 0
     W.shared_slots = 0
+    W.atomic_slots = 0
     W.outstanding = 0
     W.cta = cta
     W.age = C.age
     W.cause = NO_WARP
     C.age += 1
-    for index in range(SLOTS):
-        store(C.p_slots, (sm * WARPS + slot) * SLOTS + index, np.int64(0))
+    for index in range(SLOT_ROWS):
+        store(C.p_slots, (sm * WARPS + slot) * SLOT_ROWS + index, np.int64(0))
     if W.pc == W.end:
         W.state = FINISHED
         warp_finish(S, sm, slot)
     else:
-        W.wait = np.int64(op_row(W.p_ops, W.pc).wait)
+        W.wait = slots_needed(S, sm, slot)
         warp_ready(S, sm, slot)
 
 
@@ -84,6 +85,7 @@ def start_cta(S, sm):
         W = warp_row(C.p_warps, sm * WARPS + slot)
         W.p_ops = H.p_ops
         W.p_transactions = H.p_transactions
+        W.p_commands = H.p_commands
         W.pc = load(H.p_warp_first, warp)
         W.end = load(H.p_warp_first, warp + 1)
         start_warp(S, sm, slot, cta)

@@ -19,6 +19,8 @@ from warpsift.engine.dram import dram_accept
 from warpsift.engine.layout import Arena, S_t, accessor, i64, kernel, load, popcount, store, void
 from warpsift.engine.noc import (
     ATOMIC_OP,
+    MFF_READ,
+    MFF_WRITE,
     REPLIES,
     UNIT_WRITE,
     WRITE,
@@ -29,7 +31,7 @@ from warpsift.engine.noc import (
     packet,
     packet_new,
 )
-from warpsift.engine.wheel import EV_DRAM_DONE, EV_L2_READY, wheel_push
+from warpsift.engine.wheel import EV_DRAM_DONE, EV_L2_READY, EV_MFF, wheel_push
 from warpsift.machines.spec import LINE_BYTES, Machine
 
 ALL_SECTORS = 15
@@ -40,6 +42,8 @@ SLICE = np.dtype(
         ("ring_mask", np.int64),
         ("head", np.int64),
         ("tail", np.int64),
+        ("ready_tail", np.int64),  # packets before this position have come through the pipeline ...
+        ("ready_sectors", np.int64),  # ... and hold so many sectors
         ("waiting", np.int64),  # 1: an EV_L2_READY is under way
         ("next_cycle", np.int64),  # L2 cycle from which the data port is free
         ("reply_first", np.int64),  # packets that fills have made ready, not yet in the reply network
@@ -96,6 +100,8 @@ L2 = np.dtype(
         ("sets", np.int64),
         ("ways", np.int64),
         ("whole_line", np.int64),
+        ("read_sectors", np.int64),  # sectors that one DRAM read brings, and one DRAM write takes
+        ("write_sectors", np.int64),
         ("mshrs", np.int64),
         ("merges", np.int64),
         ("latency", np.int64),
@@ -141,6 +147,7 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     C.slices, C.ways = spec.slices, spec.ways
     C.sets = spec.size_bytes // (spec.slices * spec.ways * LINE_BYTES)
     C.whole_line = spec.fill_bytes == LINE_BYTES
+    C.read_sectors, C.write_sectors = min(dram.request_bytes // 32, 4), min(dram.burst_bytes // 32, 4)
     C.mshrs, C.merges = spec.mshrs, spec.mshr_merges
     C.latency, C.queue_entries, C.port_bytes = spec.latency_cycles, spec.queue_entries, spec.port_bytes_per_cycle
     C.interleave_lines = spec.interleave_bytes // LINE_BYTES
@@ -261,10 +268,11 @@ def replace_line(S, slice_index, row, line):
     if old >= 0:
         C.l2_evictions += 1
         base = local_line(S, old) * LINE_BYTES
-        for sector in range(4):
-            if (L.dirty >> sector) & 1:
+        C.l2_writebacks += popcount(L.dirty)
+        burst = (np.int64(1) << C.write_sectors) - 1
+        for sector in range(0, 4, C.write_sectors):  # sectors that share a burst are written together
+            if (L.dirty >> sector) & burst:
                 send_to_dram(S, slice_index, base + sector * 32, np.int64(1))
-                C.l2_writebacks += 1
     store(C.p_tags, row, line)
     L.valid = 0
     L.dirty = 0
@@ -277,6 +285,9 @@ def reply_now(S, slice_index, index, sectors):
     N = noc(S.p_noc, 0)
     P = packet(N.p_packets, index)
     P.sectors = sectors
+    if P.kind >= MFF_READ:  # back to the unit in front of the slice
+        wheel_push(S, S.now + 1, EV_MFF, slice_index, index)
+        return
     count = popcount(sectors)
     writing = P.kind == WRITE or P.kind == UNIT_WRITE
     if N.reply_sectors == 1:
@@ -294,6 +305,8 @@ def reply_now(S, slice_index, index, sectors):
 def reply_flits(S, kind, sectors):
     """Flits that the reply for some sectors will need."""
     N = noc(S.p_noc, 0)
+    if kind >= MFF_READ:
+        return np.int64(0)
     count = popcount(sectors)
     writing = kind == WRITE or kind == UNIT_WRITE
     if N.reply_sectors == 1:
@@ -347,6 +360,18 @@ def l2_write(S, slice_index, index):
     return cycles
 
 
+@kernel(i64, S_t, i64)
+def widened(S, sectors):
+    """The sectors that DRAM brings when these are asked for."""
+    C = l2(S.p_l2, 0)
+    if C.read_sectors == 4:
+        return np.int64(ALL_SECTORS) if sectors != 0 else np.int64(0)
+    if C.read_sectors == 2:
+        both = (sectors | (sectors >> 1)) & 5
+        return both | (both << 1)
+    return sectors
+
+
 @kernel(void, S_t, i64, i64, i64)
 def l2_fetch(S, slice_index, row, missing):
     """Send the sectors of a miss to DRAM; the line's MSHR is set."""
@@ -356,7 +381,7 @@ def l2_fetch(S, slice_index, row, missing):
     mine = l2_slice(C.p_slices, slice_index)
     mine.fills_in_flight += 1 if C.whole_line != 0 else popcount(missing)
     base = local_line(S, load(C.p_tags, row)) * LINE_BYTES
-    for sector in range(4):
+    for sector in range(0, 4, C.read_sectors):
         if (missing >> sector) & 1:
             token = (((slice_index * C.mshrs) + L.mshr) << 2) | sector
             send_to_dram(S, slice_index, base + sector * 32, token << 1)
@@ -402,7 +427,7 @@ def l2_miss(S, slice_index, index, row):
     N = noc(S.p_noc, 0)
     P = packet(N.p_packets, index)
     mine = l2_slice(C.p_slices, slice_index)
-    wanted = np.int64(ALL_SECTORS) if C.whole_line != 0 else P.sectors
+    wanted = np.int64(ALL_SECTORS) if C.whole_line != 0 else widened(S, P.sectors)
     fresh = row < 0
     if fresh:
         row = victim_row(S, first_row(S, slice_index, P.line))
@@ -412,7 +437,7 @@ def l2_miss(S, slice_index, index, row):
     L = l2_line(C.p_lines, row)
     valid = np.int64(0) if fresh else L.valid
     pending = np.int64(0) if fresh else L.pending
-    missing = wanted & (valid ^ ALL_SECTORS) & (pending ^ ALL_SECTORS)
+    missing = widened(S, wanted & (valid ^ ALL_SECTORS) & (pending ^ ALL_SECTORS))
     new_fills = np.int64(0)
     if missing != 0:
         new_fills = np.int64(1) if C.whole_line != 0 else popcount(missing)
@@ -482,13 +507,17 @@ def l2_read(S, slice_index, index):
 
 @kernel(i64, S_t, i64)
 def l2_full(S, slice_index):
-    """1 if the queue behind the pipeline is full, so that the crossbar must hold its packet."""
+    """1 if the queue behind the pipeline cannot take a line, so that the crossbar must hold its packet."""
     C = l2(S.p_l2, 0)
+    N = noc(S.p_noc, 0)
     L = l2_slice(C.p_slices, slice_index)
-    if L.tail - L.head < C.queue_entries:
-        return np.int64(0)
-    P = packet(noc(S.p_noc, 0).p_packets, load(L.p_ring, (L.head + C.queue_entries - 1) & L.ring_mask))
-    return np.int64(1) if P.ready <= S.now else np.int64(0)
+    while L.ready_tail < L.tail:
+        P = packet(N.p_packets, load(L.p_ring, L.ready_tail & L.ring_mask))
+        if P.ready > S.now:
+            break
+        L.ready_sectors += popcount(P.sectors)
+        L.ready_tail += 1
+    return np.int64(1) if L.ready_sectors + 4 > C.queue_entries else np.int64(0)
 
 
 @kernel(void, S_t, i64, i64)
@@ -545,11 +574,16 @@ def l2_tick(S, slice_index):
             L.waiting = 1
             wheel_push(S, P.ready, EV_L2_READY, slice_index, 0)
         return
-    if P.kind == WRITE or P.kind == UNIT_WRITE:
+    sectors = popcount(P.sectors)
+    if P.kind == WRITE or P.kind == UNIT_WRITE or P.kind == MFF_WRITE:
         cycles = l2_write(S, slice_index, index)
     else:
         cycles = l2_read(S, slice_index, index)
     if cycles > 0:
+        if L.ready_tail > L.head:
+            L.ready_sectors -= sectors
+        else:
+            L.ready_tail = L.head + 1
         L.head += 1
         L.next_cycle = C.cycle + cycles
         C.l2_busy_cycles += cycles
@@ -592,16 +626,18 @@ def l2_fill(S, token):
     """EV_DRAM_DONE: a sector is here; every packet that waits for it gets a reply."""
     C = l2(S.p_l2, 0)
     N = noc(S.p_noc, 0)
-    sector = np.int64(1) << (token & 3)
+    sector = ((np.int64(1) << C.read_sectors) - 1) << (token & 3)
     mshr_index = token >> 2
     slice_index = mshr_index // C.mshrs
     mine = l2_slice(C.p_slices, slice_index)
     M = l2_mshr(C.p_mshrs, mshr_index)
     L = l2_line(C.p_lines, M.row)
-    C.l2_fills += 1
+    C.l2_fills += C.read_sectors
     L.valid |= sector
     L.pending ^= sector
-    if C.whole_line == 0 or L.pending == 0:
+    if C.whole_line == 0:
+        mine.fills_in_flight -= C.read_sectors
+    elif L.pending == 0:
         mine.fills_in_flight -= 1
     if C.whole_line != 0 and L.pending != 0:
         return  # replies leave when the line is complete

@@ -13,6 +13,7 @@ from warpsift.engine.arrays import ARRAYS, array_row
 from warpsift.engine.l1 import NO_NETWORK, l1, l1_load, l1_store
 from warpsift.engine.l2 import l2, slice_of
 from warpsift.engine.layout import S_t, ctz, i64, kernel, load, popcount, store, void
+from warpsift.engine.mff_command import mff_send
 from warpsift.engine.noc import (
     ATOMIC_OP,
     READ,
@@ -27,6 +28,8 @@ from warpsift.engine.noc import (
 )
 from warpsift.engine.warps import (
     MEMORY_OPS,
+    SLOT_ROWS,
+    UNUSED_RESULT,
     WARPS,
     memory_op,
     memory_op_check,
@@ -38,7 +41,7 @@ from warpsift.engine.warps import (
     warp_row,
 )
 from warpsift.engine.wheel import EV_OP_DONE, wheel_push
-from warpsift.simt.stream import ATOMIC, LOAD, NO_SLOT, SHARED, SLOTS, STORE
+from warpsift.simt.stream import ATOMIC, LOAD, NO_SLOT, SHARED, STORE
 
 ALL_SECTORS = 15
 
@@ -59,6 +62,8 @@ def lsu_push(S, sm, slot):
     E.kind = np.int64(op.kind)
     E.warp = slot
     E.slot = np.int64(op.slot)
+    if C.atomics_block != 0 and op.kind == ATOMIC and E.slot == NO_SLOT:
+        E.slot = UNUSED_RESULT
     E.p_transactions = W.p_transactions
     E.cursor = np.int64(op.first)
     E.end = np.int64(op.first) + np.int64(op.transactions)
@@ -69,19 +74,25 @@ def lsu_push(S, sm, slot):
     E.done_at = 0
     E.array = min(np.int64(op.array), ARRAYS - 1)
     E.passes = np.int64(op.count)
+    if E.kind >= GATHER:
+        E.p_transactions = W.p_commands
+        E.passes = np.int64(op.detail)  # which edges
     E.start = S.now
     E.keeps_warp = 1
     if C.waits_for_stores == 0 and (E.kind == STORE or (E.kind == ATOMIC and E.slot == NO_SLOT)):
         E.keeps_warp = 0
     W.outstanding += E.keeps_warp
     if E.slot != NO_SLOT:
-        position = (sm * WARPS + slot) * SLOTS + E.slot
+        position = (sm * WARPS + slot) * SLOT_ROWS + E.slot
         store(C.p_slots, position, load(C.p_slots, position) + 1)
         bit = np.int64(1) << E.slot
         W.busy |= bit
-        W.shared_slots |= bit
-        if E.kind != SHARED:
-            W.shared_slots ^= bit
+        W.shared_slots &= bit ^ -1
+        W.atomic_slots &= bit ^ -1
+        if E.kind == SHARED:
+            W.shared_slots |= bit
+        elif E.kind == ATOMIC and C.atomics_block != 0:
+            W.atomic_slots |= bit
     store(M.p_lsu_ring, M.lsu_tail & C.lsu_ring_mask, index)
     M.lsu_tail += 1
     if M.lsu_blocked == 0:
@@ -136,6 +147,8 @@ def lsu_step(S, sm, op_index):
     """One cycle of the first instruction: 0, or why it was refused."""
     C = sms(S.p_sm, 0)
     E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + op_index)
+    if E.kind >= GATHER:
+        return mff_send(S, sm, op_index)
     transaction = load(E.p_transactions, E.cursor)
     if E.kind == LOAD and l1(S.p_l1, 0).cached_loads != 0:
         refused = l1_load(S, sm, op_index, transaction)

@@ -27,6 +27,13 @@ WRITE = 2  # token = memory instruction
 ATOMIC_OP = 3  # read-modify-write at L2; token = memory instruction
 UNIT_READ = 4  # a unit's; token = its own
 UNIT_WRITE = 5
+# Memory fast-forward unit. A command takes the request network, words and messages the reply network; reads and
+# writes go from the unit to the L2 slice beneath it and back, through no network.
+MFF_COMMAND = 6  # token = command
+MFF_WORD = 7  # token = command; line = the word itself, partial = lane << 8 | word number
+MFF_MESSAGE = 8  # token = command
+MFF_READ = 9  # token = tag
+MFF_WRITE = 10
 
 PACKETS = 1 << 16  # pool; in flight are at most the sum of all queues and MSHRs
 ERROR_PACKETS_EXHAUSTED = 2
@@ -127,7 +134,8 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     arena.arrays["noc.packets"]["next"] = np.append(np.arange(1, PACKETS), -1)
     N.p_networks = arena.table("noc.networks", NETWORK, 2)
     clients = machine.sm.count + spec.unit_ports
-    ring = 1 << (spec.buffer_flits - 1).bit_length()
+    capacities = (spec.buffer_flits, spec.buffer_flits + machine.l2.reply_queue_entries)
+    ring = 1 << (max(capacities) - 1).bit_length()
     for index, (inputs, outputs) in enumerate(((clients, machine.l2.slices), (machine.l2.slices, clients))):
         T = arena.arrays["noc.networks"][index]
         T.inputs, T.outputs = inputs, outputs
@@ -137,7 +145,7 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
         for port in range(inputs):
             row = arena.arrays[f"noc.inputs{index}"][port]
             row.p_ring = arena.table(f"noc.ring{index}.{port}", np.int64, ring)
-            row.ring_mask, row.capacity_flits = ring - 1, spec.buffer_flits
+            row.ring_mask, row.capacity_flits = ring - 1, capacities[index]
     assert LINE_BYTES == 128
 
 

@@ -29,9 +29,11 @@ WARP = np.dtype(
         ("pc", np.int64),
         ("end", np.int64),
         ("p_transactions", np.int64),
+        ("p_commands", np.int64),
         ("wait", np.int64),  # slots that the next instruction needs free
         ("busy", np.int64),  # slots in flight
         ("shared_slots", np.int64),  # of these, last used by a shared-memory access
+        ("atomic_slots", np.int64),  # slots of atomics that block the warp (machines with atomics_block_warp)
         ("outstanding", np.int64),  # memory instructions that keep the warp alive
         ("cta", np.int64),
         ("age", np.int64),
@@ -110,12 +112,15 @@ CHUNK = np.dtype(
         ("p_ops", np.int64),
         ("p_warp_first", np.int64),
         ("p_transactions", np.int64),
+        ("p_commands", np.int64),
         ("ctas", np.int64),
         ("next_cta", np.int64),  # first not dispatched
         ("live_ctas", np.int64),
     ],
     align=True,
 )
+SLOT_ROWS = SLOTS + 1  # the last one is for atomics whose result is unused but awaited
+UNUSED_RESULT = SLOTS
 CHUNKS = 4096  # live chunks; more CTAs than this are never resident
 
 COUNTERS = {
@@ -154,6 +159,7 @@ SMS = np.dtype(
         ("lsu_queue", np.int64),
         ("lsu_ring_mask", np.int64),
         ("waits_for_stores", np.int64),
+        ("atomics_block", np.int64),
         ("issue_active", np.int64),  # masks of SMs
         ("lsu_active", np.int64),
         ("room", np.int64),  # SMs that may take a CTA of the present launch
@@ -196,12 +202,12 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     C.lsu_latency, C.lsu_queue = spec.lsu_latency_cycles, spec.lsu_queue_entries
     ring = 1 << (spec.lsu_queue_entries - 1).bit_length() if spec.lsu_queue_entries > 1 else 1
     C.lsu_ring_mask = ring - 1
-    C.waits_for_stores = spec.cta_waits_for_stores
+    C.waits_for_stores, C.atomics_block = spec.cta_waits_for_stores, spec.atomics_block_warp
     C.p_sms = arena.table("sms", SM, spec.count)
     C.p_warps = arena.table("sm.warps", WARP, spec.count * WARPS)
     C.p_schedulers = arena.table("sm.schedulers", SCHEDULER, spec.count * spec.schedulers)
     C.p_ctas = arena.table("sm.ctas", CTA, spec.count * CTAS)
-    C.p_slots = arena.table("sm.slots", np.int64, spec.count * WARPS * SLOTS)
+    C.p_slots = arena.table("sm.slots", np.int64, spec.count * WARPS * SLOT_ROWS)
     C.p_memory_ops = arena.table("sm.memory_ops", MEMORY_OP, spec.count * MEMORY_OPS)
     C.p_chunks = arena.table("sm.chunks", CHUNK, CHUNKS)
     C.p_chunk_queue = arena.table("sm.chunk_queue", np.int64, CHUNKS)
@@ -301,6 +307,15 @@ def warp_unblock(S, sm, slot):
         warp_ready(S, sm, slot)
 
 
+@kernel(i64, S_t, i64, i64)
+def slots_needed(S, sm, slot):
+    """Scoreboard slots that the warp's next instruction waits for."""
+    C = sms(S.p_sm, 0)
+    W = warp_row(C.p_warps, sm * WARPS + slot)
+    op = op_row(W.p_ops, W.pc)
+    return np.int64(op.wait) | W.atomic_slots
+
+
 @kernel(void, S_t, i64, i64, i64)
 def warp_advance(S, sm, slot, when):
     """The warp has issued an instruction; its next may issue at `when` at the earliest."""
@@ -310,7 +325,7 @@ def warp_advance(S, sm, slot, when):
     if W.pc == W.end:
         W.state = FINISHED
         return
-    W.wait = np.int64(op_row(W.p_ops, W.pc).wait)
+    W.wait = slots_needed(S, sm, slot)
     if when > S.now + 1:
         W.state = DELAYED
         W.cause = WAIT_ALU
@@ -347,7 +362,7 @@ def memory_op_done(S, sm, index):
         C.load_latency_cycles += S.now - E.start
         C.loads_completed += 1
     if E.slot != NO_SLOT:
-        position = (sm * WARPS + E.warp) * SLOTS + E.slot
+        position = (sm * WARPS + E.warp) * SLOT_ROWS + E.slot
         count = load(C.p_slots, position) - 1
         store(C.p_slots, position, count)
         if count == 0:

@@ -25,6 +25,7 @@ EV_NOC_DELIVER = 3  # a: network, b: packet (ideal network only)
 EV_L2_READY = 4  # a: L2 slice (its first packet has come through the pipeline)
 EV_DRAM_DONE = 5  # a: token given to dram_accept, b: channel
 EV_DRAM_ARRIVE = 6  # a: channel, b: request index (end of the fixed latency in front of the controller)
+EV_MFF = 9  # a: L2 slice, b: packet that it hands to the memory fast-forward unit
 EV_UNIT = 8  # a: unit, b: that unit's own business
 
 BUCKETS = 4096  # laps are rare: the longest latency of a machine is some hundred cycles

@@ -12,6 +12,7 @@ import msgspec
 
 from warpsift.errors import WarpsiftError
 from warpsift.machines.dram_spec import Dram
+from warpsift.machines.mff_spec import Mff
 
 LINE_BYTES = 128
 MAX_PORTS = 64  # inputs or outputs of one crossbar: arbitration uses one 64-bit mask per output
@@ -44,6 +45,7 @@ class Sm(Section, kw_only=True):
     lsu_latency_cycles: int  # issue to L1 plus write-back, on top of what the memory takes
     lsu_queue_entries: int = 4  # memory instructions between issue and L1
     cta_waits_for_stores: bool = True  # a CTA leaves only when its stores are acknowledged
+    atomics_block_warp: bool = False  # a warp issues nothing while an atomic of its own is under way
 
 
 class L1(Section, kw_only=True):
@@ -82,7 +84,8 @@ class L2(Section, kw_only=True):
     mshrs: int  # fills in flight per slice, in sectors (fill_bytes = 32) or lines (128)
     mshr_merges: int
     latency_cycles: int  # pipeline in front of the slice (raster operations unit)
-    queue_entries: int  # packets that have come through the pipeline and wait for the slice
+    queue_entries: int  # sectors that have come through the pipeline and wait for the slice
+    reply_queue_entries: int = 8  # flits of replies behind the slice, in front of the network's own buffer
     port_bytes_per_cycle: int = 32  # data read or written per L2 clock
     dram_queue_entries: int = 32  # requests of a slice waiting for its channel
     interleave_bytes: int  # consecutive bytes in one channel
@@ -118,6 +121,7 @@ class Machine(Section, kw_only=True):
     dram: Dram
     launch: Launch = Launch()
     ideal: Ideal = Ideal()
+    mff: Mff = Mff()
 
     @property
     def peak_dram_bytes_per_second(self) -> float:
@@ -136,6 +140,7 @@ class MachineError(WarpsiftError):
 
 def _problems(m: Machine):
     yield from _positive(m)
+    yield from m.mff.problems()
     sm, l1, l2, noc, dram = m.sm, m.l1, m.l2, m.noc, m.dram
     if sm.warps > MAX_WARPS_PER_SM:
         yield f"sm.warps = {sm.warps}: at most {MAX_WARPS_PER_SM} warps per SM are modelled"
@@ -165,6 +170,8 @@ def _problems(m: Machine):
         yield f"noc.buffer_flits = {noc.buffer_flits} cannot hold a line of {longest} flits"
     if l2.dram_queue_entries < 8:
         yield f"l2.dram_queue_entries = {l2.dram_queue_entries}: a miss with an eviction needs 8"
+    if l2.queue_entries < 4:
+        yield f"l2.queue_entries = {l2.queue_entries}: a line of 4 sectors must fit"
     if l2.mshrs < 4:
         yield f"l2.mshrs = {l2.mshrs}: a line needs 4"
     if dram.banks % dram.bank_groups:
