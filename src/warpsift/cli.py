@@ -227,18 +227,26 @@ def list_(what: Annotated[Listing, typer.Argument()], as_json: JsonOption = Fals
     _console().print(table_of("", columns, [["" if row[c] is None else row[c] for c in columns] for row in rows]))
 
 
+INTERRUPTED = 130
+
+
 def main() -> None:
     """Entry point: errors that a user can cause become one line and exit code 2."""
+    code: str | int | None = 0
     try:
         app()
     except WarpsiftError as error:
         sys.stderr.write(f"error: {error}\n")
-        sys.exit(2)
+        code = 2
+    except SystemExit as done:  # how Typer ends, after an interruption too
+        code = done.code
     except KeyboardInterrupt:
+        code = INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has gone: | head
+        pass
+    if code == INTERRUPTED:
         sys.stderr.write("interrupted; nothing was written\n")
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.exit(0)
+    sys.exit(code)
 
 
 if __name__ == "__main__":
