@@ -1,0 +1,3 @@
+from warpsift.cli import main
+
+main()
