@@ -7,6 +7,8 @@ import pytest
 
 from warpsift.costs.area import MffHardware, ScuHardware, mff_area, scu_area, unit_instance
 from warpsift.costs.errors import CactiError, CostError, CostNameError
+from warpsift.machines.mff_spec import Mff
+from warpsift.machines.scu_spec import ScuSpec
 
 
 @pytest.mark.parametrize("report", [scu_area(ScuHardware()), mff_area(MffHardware())], ids=["scu", "mff"])
@@ -22,11 +24,21 @@ def test_scu_grows_with_width(storage):
     assert all(a < b for a, b in pairwise(areas))
 
 
-@pytest.mark.parametrize("buffer", ["vector_buffer_bytes", "request_fifo_bytes", "hash_buffer_bytes"])
+@pytest.mark.parametrize(
+    "buffer", ["vector_buffer_bytes", "fetch_fifo_bytes", "hash_buffer_bytes", "inflight_requests"]
+)
 def test_scu_grows_with_its_buffers(buffer):
     plain = ScuHardware()
     larger = replace(plain, **{buffer: 2 * getattr(plain, buffer)})
     assert scu_area(larger).total_mm2 > scu_area(plain).total_mm2
+
+
+def test_hardware_of_the_machine_files_sections():
+    assert ScuHardware.of(ScuSpec()) == ScuHardware()
+    assert ScuHardware.of(ScuSpec(width=8), storage="flip_flop") == ScuHardware(width=8, storage="flip_flop")
+    assert ScuHardware.of(ScuSpec(inflight_requests=0)).inflight_requests == 38 * 1024 // 8
+    assert MffHardware.of(Mff(), memory_units=6) == MffHardware()
+    assert MffHardware.of(Mff(tags_per_memory_unit=128), memory_units=12).tags_per_memory_unit == 128
 
 
 def test_basic_scu_is_smaller():

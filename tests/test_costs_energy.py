@@ -9,6 +9,8 @@ from warpsift.costs.area import MffHardware, ScuHardware, unit_instance
 from warpsift.costs.coefficients import gpu_table, unit_table
 from warpsift.costs.energy import GPU_IDLE, combine, energy, joules_by_coefficient
 from warpsift.costs.errors import CostError, CostNameError
+from warpsift.costs.events import DRAM_EVENTS, GPU_EVENTS, REGISTER_ROWS, with_seconds
+from warpsift.engine.counters import MEANING
 
 MACHINES = ("gtx980", "tx1", "gtx480")
 
@@ -23,14 +25,14 @@ def counters(machine, load=0.2, seconds=1e-3):
     return {
         "seconds": seconds,
         "warp_instructions": warps,
-        "lane_instructions": lanes,
-        "alu_warp_instructions": 0.7 * warps,
-        "load_warp_instructions": 0.3 * warps,
+        "thread_instructions": lanes,
+        "alu_instructions": 0.7 * warps,
+        "load_instructions": 0.3 * warps,
         "l1_read_misses": columns,
-        "noc_request_flits": columns,
-        "noc_reply_flits": columns,
-        "l2_sector_read_misses": columns,
-        "l2_sector_fills": columns,
+        "request_flits_sent": columns,
+        "reply_flits_sent": columns,
+        "l2_read_misses": columns,
+        "l2_fills": columns,
         "dram_reads": columns,
         "dram_activates": columns / 3,
         "dram_refreshes": channels * seconds / 3.9e-6,
@@ -39,7 +41,7 @@ def counters(machine, load=0.2, seconds=1e-3):
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_sum_of_components_is_the_total(machine):
-    run = {**counters(machine), "scu_elements_fetched": 1e6, "gpu_waiting_seconds": 4e-4}
+    run = {**counters(machine), "scu_addresses": 1e6, "gpu_waiting_seconds": 4e-4}
     report = energy(run, machine, unit_instance(ScuHardware()))
     assert sum(report.energy_by_component.values()) == pytest.approx(report.energy_joules)
     assert report.gpu_joules + report.unit_joules == pytest.approx(report.energy_joules)
@@ -62,9 +64,9 @@ def test_every_lane_busy_comes_near_the_tdp_but_not_above(machine):
     run = {
         "seconds": 1.0,
         "warp_instructions": lanes / 32,
-        "alu_warp_instructions": lanes / 32,
-        "lane_instructions": lanes,
-        "float_lane_instructions": lanes,
+        "alu_instructions": lanes / 32,
+        "thread_instructions": lanes,
+        "float_thread_instructions": lanes,
     }
     share = energy(run, machine).power_watts / limits["tdp_w"]
     assert share < 1.0
@@ -73,7 +75,7 @@ def test_every_lane_busy_comes_near_the_tdp_but_not_above(machine):
 
 
 def test_one_event_by_hand():
-    report = energy({"l2_atomics": 1e9}, "gtx980")
+    report = energy({"l2_atomic_operations": 1e9, "l2_read_hits": 1e9}, "gtx980")
     prices = gpu_table("gtx980").coefficients
     expected = 1e9 * (prices["l2_sector_read"].value + prices["l2_sector_write"].value)
     assert report.energy_by_component["l2"] == pytest.approx(expected)
@@ -86,10 +88,33 @@ def test_missing_counters_count_as_zero():
 
 
 def test_register_accesses_follow_from_kinds_unless_counted():
-    derived = energy({"alu_warp_instructions": 10.0, "store_warp_instructions": 5.0}, "gtx980")
+    derived = energy({"alu_instructions": 10.0, "store_instructions": 5.0}, "gtx980")
     counted = energy({"register_accesses": 40.0}, "gtx980")
     key = "sm.register_file"
     assert derived.energy_by_component[key] == pytest.approx(counted.energy_by_component[key]) != 0.0
+
+
+def test_float_lanes_follow_from_warp_instructions():
+    run = {"warp_instructions": 10.0, "thread_instructions": 160.0, "float_instructions": 4.0}
+    prices = gpu_table("gtx980").coefficients
+    expected = 64 * prices["float_lane_op"].value + 96 * prices["integer_lane_op"].value
+    assert energy(run, "gtx980").energy_by_component["sm.alu"] == pytest.approx(expected)
+
+
+def test_time_from_cycles():
+    run = with_seconds({"cycles": 1000}, core_mhz=1270, waiting_cycles=250)
+    assert run["seconds"] == pytest.approx(1000 / 1.27e9)
+    assert energy(run, "gtx980").seconds == run["seconds"]
+    assert run["gpu_waiting_seconds"] == pytest.approx(run["seconds"] / 4)
+
+
+def test_charged_counters_are_counters_of_the_engine():
+    """A price on a name that nobody counts would silently cost nothing."""
+    named = {name for event in (*GPU_EVENTS, *DRAM_EVENTS) for name in event.counters}
+    derived = {"register_accesses", "integer_thread_instructions", "float_thread_instructions"}
+    assert named - derived <= set(MEANING)
+    assert set(REGISTER_ROWS) <= set(MEANING)
+    assert {"dram_row_open_clocks", "dram_powered_down_clocks"} <= set(MEANING)
 
 
 def test_idle_machine_pays_its_static_power_only():
@@ -128,13 +153,13 @@ def test_without_waiting_gating_changes_nothing():
     assert len({round(v, 15) for v in report.energy_by_gpu_idle.values()}) == 1
 
 
-@pytest.mark.parametrize(("hardware", "counter"), [(ScuHardware(), "scu_hash_requests"), (MffHardware(), "mff_jobs")])
+@pytest.mark.parametrize(("hardware", "counter"), [(ScuHardware(), "scu_elements_kept"), (MffHardware(), "mff_jobs")])
 def test_units_are_charged_apart(hardware, counter):
     unit = unit_instance(hardware)
     report = energy({"seconds": 1.0, counter: 1e9}, "gtx480", unit)
     alone = energy({"seconds": 1.0, counter: 1e9}, "gtx480")
     assert report.gpu_joules == pytest.approx(alone.energy_joules)
-    price = unit_table(unit.name).coefficients[{"scu": "scu_hash", "mff": "mff_issue"}[unit.name]].value
+    price = unit_table(unit.name).coefficients[{"scu": "scu_store", "mff": "mff_issue"}[unit.name]].value
     assert report.unit_joules == pytest.approx(1e9 * price + unit.leakage_w)
 
 
@@ -168,7 +193,7 @@ def test_sensitivity_of_energy_matches_overrides():
 def test_sensitivity_of_a_saving():
     run = counters("gtx980")
     unit = unit_instance(ScuHardware())
-    less = {name: value / 3 for name, value in run.items()} | {"scu_elements_fetched": 1e5}
+    less = {name: value / 3 for name, value in run.items()} | {"scu_addresses": 1e5}
     before, after = energy(run, "gtx980"), energy(less, "gtx980", unit)
     rows = {row.coefficient: row for row in sensitivity.of_ratio(before, after)}
     saving = before.energy_joules / after.energy_joules

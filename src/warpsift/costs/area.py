@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from importlib import resources
 from typing import Any
 
@@ -29,12 +29,21 @@ class ScuHardware:
 
     width: int = 4  # elements per cycle
     vector_buffer_bytes: int = 5 * 1024
-    request_fifo_bytes: int = 38 * 1024
+    fetch_fifo_bytes: int = 38 * 1024
     hash_buffer_bytes: int = 18 * 1024
     coalescing_units: int = 2  # the second serves filtering and grouping (paper, Fig. 8)
+    inflight_requests: int = 32  # of each coalescing unit
     enhanced: bool = True  # with filtering and grouping
     storage: str = "sram"
     node_nm: int = 32
+
+    @classmethod
+    def of(cls, spec: Any, **changes: Any) -> ScuHardware:
+        """The hardware of an SCU section of a machine file; 0 requests in flight means as many as the FIFO holds."""
+        hardware = replace(cls(), **_same_fields(cls, spec), **changes)
+        if hardware.inflight_requests == 0:
+            return replace(hardware, inflight_requests=spec.fetch_fifo_bytes // spec.fetch_entry_bytes)
+        return hardware
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +61,16 @@ class MffHardware:
     register_bytes: int = 8  # state, warp, thread, A and C offsets, 13-bit pointer, and room for an address
     tag_pointer_bytes: int = 4  # work-register pointer, line number, state, beside the 32-bit tag in the CAM
     node_nm: int = 32
+
+    @classmethod
+    def of(cls, spec: Any, memory_units: int, **changes: Any) -> MffHardware:
+        """The hardware of an MFF section of a machine file, with so many memory units (L2 slices)."""
+        return replace(cls(), **_same_fields(cls, spec), memory_units=memory_units, **changes)
+
+
+def _same_fields(hardware: type, spec: Any) -> dict[str, Any]:
+    names = [f.name for f in fields(hardware) if f.name != "memory_units"]
+    return {name: getattr(spec, name) for name in names if hasattr(spec, name)}
 
 
 @dataclass(frozen=True)
@@ -172,8 +191,11 @@ def scu_area(hardware: ScuHardware) -> AreaReport:
     units = hardware.coalescing_units if hardware.enhanced else 1
     parts = {
         "address_generator": part("address_generator", hardware.vector_buffer_bytes),
-        "data_fetch": part("data_fetch", hardware.request_fifo_bytes),
-        "coalescing_units": Part(logic_mm2=logic("coalescing_unit", units), note=f"{units} of 32 requests in flight"),
+        "data_fetch": part("data_fetch", hardware.fetch_fifo_bytes),
+        "coalescing_units": Part(
+            logic_mm2=logic("coalescing_unit", units) * hardware.inflight_requests / 32,  # counts are for 32 entries
+            note=f"{units} of {hardware.inflight_requests} requests in flight",
+        ),
         "bitmask_constructor": Part(logic_mm2=logic("bitmask_constructor")),
         "data_store": Part(logic_mm2=logic("data_store")),
     }

@@ -25,23 +25,24 @@ class Event:
 GPU_EVENTS = (
     # Streaming multiprocessor. A warp instruction is fetched, decoded and scheduled once, whatever its lanes.
     Event("warp_instruction", "sm.front_end", {"warp_instructions": 1}),
-    Event("lane_instruction", "sm.pipeline", {"lane_instructions": 1}),
-    Event("integer_lane_op", "sm.alu", {"integer_lane_instructions": 1}),
-    Event("float_lane_op", "sm.alu", {"float_lane_instructions": 1}),
+    Event("lane_instruction", "sm.pipeline", {"thread_instructions": 1}),
+    Event("integer_lane_op", "sm.alu", {"integer_thread_instructions": 1}),
+    Event("float_lane_op", "sm.alu", {"float_thread_instructions": 1}),
     Event("register_access", "sm.register_file", {"register_accesses": 1}),  # 32 lanes x 4 B
     Event("shared_pass", "sm.shared_memory", {"shared_passes": 1}),  # one pass through the 32 banks
-    # L1: one 128-byte line out on a hit; a lookup alone on a miss and on a write-through; sectors in on a fill.
+    # L1: one 128-byte line out on a hit; a lookup alone on a miss, a merge and a write-through; sectors in on a fill,
+    # from where a waiting load is served without reading the array again.
     Event("l1_line_read", "l1", {"l1_read_hits": 1}),
-    Event("l1_lookup", "l1", {"l1_read_misses": 1, "l1_writes": 1}),
-    Event("l1_sector_write", "l1", {"l1_sector_fills": 1}),
-    Event("noc_flit", "noc", {"noc_request_flits": 1, "noc_reply_flits": 1}),
-    # L2, per 32-byte sector. An atomic reads and writes its sector.
-    Event("l2_sector_read", "l2", {"l2_sector_read_hits": 1, "l2_atomics": 1}),
-    Event("l2_lookup", "l2", {"l2_sector_read_misses": 1}),
+    Event("l1_lookup", "l1", {"l1_read_misses": 1, "l1_read_merged": 1, "l1_write_accesses": 1}),
+    Event("l1_sector_write", "l1", {"l1_fills": 1}),
+    Event("noc_flit", "noc", {"request_flits_sent": 1, "reply_flits_sent": 1}),
+    # L2, per 32-byte sector. The read of an atomic is among the reads; its result is written. A write-back reads.
+    Event("l2_sector_read", "l2", {"l2_read_hits": 1, "l2_writebacks": 1}),
+    Event("l2_lookup", "l2", {"l2_read_misses": 1, "l2_read_pending": 1}),
     Event(
         "l2_sector_write",
         "l2",
-        {"l2_sector_write_hits": 1, "l2_sector_write_misses": 1, "l2_sector_fills": 1, "l2_atomics": 1},
+        {"l2_write_hits": 1, "l2_write_misses": 1, "l2_fills": 1, "l2_atomic_operations": 1},
     ),
 )
 
@@ -63,11 +64,11 @@ DRAM_STATES = {  # coefficient (watts per device) -> DRAM state
 # SCU, one line per stage of its pipeline (SCU paper, Fig. 7 and 8), per element.
 SCU_EVENTS = (
     Event("scu_address", "scu.address_generator", {"scu_addresses": 1}),
-    Event("scu_fetch", "scu.data_fetch", {"scu_elements_fetched": 1}),
-    Event("scu_coalesce", "scu.coalescing_units", {"scu_coalescer_lookups": 1}),
+    Event("scu_fetch", "scu.data_fetch", {"scu_addresses": 1}),
+    Event("scu_coalesce", "scu.coalescing_units", {"scu_addresses": 1, "scu_hash_probes": 1}),
     Event("scu_compare", "scu.bitmask_constructor", {"scu_elements_compared": 1}),
-    Event("scu_store", "scu.data_store", {"scu_elements_stored": 1}),
-    Event("scu_hash", "scu.filtering_grouping", {"scu_hash_requests": 1}),
+    Event("scu_store", "scu.data_store", {"scu_elements_kept": 1}),
+    Event("scu_hash", "scu.filtering_grouping", {"scu_hash_probes": 1}),
 )
 
 # MFF (MFF paper, Fig. 7).
@@ -90,21 +91,36 @@ GPU_POWERS = {
 }
 
 # Register-file rows touched by one warp instruction of a kind: operands read plus result written.
-REGISTER_ROWS = {"alu": 3, "load": 2, "store": 2, "atomic": 3, "shared": 2, "gather": 2, "scatter": 2}
+REGISTER_ROWS = {
+    "alu_instructions": 3,
+    "load_instructions": 2,
+    "store_instructions": 2,
+    "atomic_instructions": 3,
+    "shared_instructions": 2,
+    "unit_instructions": 2,
+}
 
 
 def with_derived(counters: Counters) -> dict[str, float]:
-    """Counters with the two that follow from others where a run does not count them itself.
+    """Counters with those that follow from others where a run does not count them itself.
 
-    Register accesses follow from the warp instructions of each kind (`REGISTER_ROWS`); integer lane instructions are
-    the lane instructions that are not floating point.
+    Register accesses follow from the warp instructions of each kind. Floating-point lanes: the engine counts
+    floating-point warp instructions, taken to have as many active lanes as the average instruction; all other lane
+    instructions are integer.
     """
     filled = {name: float(value) for name, value in counters.items()}
     if "register_accesses" not in filled:
-        filled["register_accesses"] = sum(
-            rows * filled.get(f"{kind}_warp_instructions", 0.0) for kind, rows in REGISTER_ROWS.items()
-        )
-    if "integer_lane_instructions" not in filled:
-        lanes = filled.get("lane_instructions", 0.0)
-        filled["integer_lane_instructions"] = max(0.0, lanes - filled.get("float_lane_instructions", 0.0))
+        filled["register_accesses"] = sum(rows * filled.get(kind, 0.0) for kind, rows in REGISTER_ROWS.items())
+    threads, warps = filled.get("thread_instructions", 0.0), filled.get("warp_instructions", 0.0)
+    if "float_thread_instructions" not in filled:
+        lanes = threads / warps if warps else 0.0
+        filled["float_thread_instructions"] = lanes * filled.get("float_instructions", 0.0)
+    if "integer_thread_instructions" not in filled:
+        filled["integer_thread_instructions"] = max(0.0, threads - filled["float_thread_instructions"])
     return filled
+
+
+def with_seconds(counters: Counters, core_mhz: float, waiting_cycles: float = 0.0) -> dict[str, float]:
+    """Counters of a run with its time: `cycles` of the core clock, of which the GPU waits `waiting_cycles`."""
+    hertz = core_mhz * 1e6
+    return {**counters, "seconds": counters["cycles"] / hertz, "gpu_waiting_seconds": waiting_cycles / hertz}
