@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpsift.engine import wheel
+from warpsift.engine import mff_state, wheel
 from warpsift.engine.l1 import NO_LINE, NO_MERGE, NO_MSHR, NO_NETWORK
+from warpsift.engine.mff_command import ERROR_COMMANDS_EXHAUSTED, ERROR_NOTHING_BOUND
 from warpsift.engine.noc import ERROR_PACKETS_EXHAUSTED
 from warpsift.engine.run import ERROR_DEADLOCK
 from warpsift.engine.sm import ERROR_NO_UNIT
@@ -67,6 +68,11 @@ def verify(engine: Engine, result: LaunchResult, expected: Expected) -> None:
         "L2 fills returned": (int(arrays["l2.slices"]["fills_in_flight"].sum()), 0),
         "memory instructions finished": (int(arrays["sms"]["ops_in_flight"].sum()), 0),
         "scoreboard slots free": (int(arrays["sm.slots"].sum()), 0),
+        "fast-forward commands finished": (int(arrays["mff"][0].commands_used), 0),
+        "fast-forward registers free": (int(arrays["mff"][0].registers_used), 0),
+        "fast-forward tags free": (int(arrays["mff"][0].tags_used), 0),
+        "fast-forward lines free": (int(arrays["mff"][0].lines_used), 0),
+        "fast-forward words sent or set": (c.mff_words_sent + c.mff_scatter_bits, c.mff_words),
         "warps resident": (int(arrays["sms"]["warps_resident"].sum()), 0),
     }
     if not machine.ideal.dram:
@@ -85,6 +91,7 @@ def progress_marks(engine: Engine) -> tuple[int, ...]:
         int(a["noc"][0].request_flits_sent) + int(a["noc"][0].reply_flits_sent),
         int(a["l2"][0].l2_fills) + int(a["l2"][0].l2_busy_cycles),
         int(a["dram"][0].dram_reads) + int(a["dram"][0].dram_writes),
+        int(a["mff"][0].mff_register_accesses) + int(a["mff"][0].mff_jobs) + int(a["mff"][0].mff_lines_written),
         int(a["l1"][0].l1_read_hits) + int(a["sm"][0].shared_passes) + int(a["sm"][0].ctas_completed),
     )
 
@@ -111,6 +118,7 @@ def stuck_components(engine: Engine) -> list[str]:
             found.append(f"{used} flits wait in the network of {name}")
     if a["dram"][0].active:
         found.append(f"DRAM holds {int(a['dram'][0].active)} requests")
+    found += mff_state.stuck_parts(a)
     return found or ["no component holds anything: a warp was lost"]
 
 
@@ -134,5 +142,12 @@ def explain(engine: Engine) -> str:
     if code == ERROR_PACKETS_EXHAUSTED:
         return f"the network is out of packets at cycle {engine.cycle}: {_list_stuck(engine)}"
     if code == ERROR_NO_UNIT:
-        return "the stream holds a command to a memory fast-forward unit, but the machine has none"
+        return "the stream holds an instruction of a kind that this engine does not know"
+    if code == ERROR_NOTHING_BOUND:
+        return (
+            "the stream holds a command to the memory fast-forward unit, but its edges, values or active list are not "
+            "bound: LaunchInfo.fast_forward must name them (gpu.bind_fast_forward)"
+        )
+    if code == ERROR_COMMANDS_EXHAUSTED:
+        return f"more commands to the memory fast-forward unit are under way than the model holds, at cycle {engine.cycle}"
     return f"engine error {code} at cycle {engine.cycle}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from warpsift.engine import dram_state, l1, l2, noc, warps
+from warpsift.engine import dram_state, l1, l2, mff_state, noc, warps
 
 COMPONENTS: dict[str, dict[str, str]] = {
     "sm": warps.COUNTERS,
@@ -17,8 +17,9 @@ COMPONENTS: dict[str, dict[str, str]] = {
     "noc": noc.COUNTERS,
     "l2": l2.COUNTERS,
     "dram": dram_state.COUNTERS,
+    "mff": mff_state.COUNTERS,
 }
-PEAKS = ("l1_mshr_peak",)  # largest value, not a sum
+PEAKS = ("l1_mshr_peak", *mff_state.PEAKS)  # largest value, not a sum
 
 _OWN = {
     "cycles": "core cycles from the start of the launch to its end, launch overhead included",

@@ -61,6 +61,21 @@ def deliver(S, net, index):
     packet_free(S, index)
 
 
+@kernel(i64, S_t, i64)
+def without_commands(S, requests):
+    """The inputs of the request network whose first packet is no command: no job entry is free for one."""
+    N = noc(S.p_noc, 0)
+    T = network(N.p_networks, REQUESTS)
+    left = requests
+    while left != 0:
+        port = ctz(left)
+        left &= left - 1
+        I = input_port(T.p_inputs, port)
+        if packet(N.p_packets, load(I.p_ring, I.head & I.ring_mask)).kind == MFF_COMMAND:
+            requests ^= np.int64(1) << port
+    return requests
+
+
 @kernel(i64, S_t, i64, i64)
 def grant(S, net, output):
     """The input that may send a flit to this output now, or -1."""
@@ -72,8 +87,15 @@ def grant(S, net, output):
     if net == REQUESTS and l2_full(S, output) != 0:
         N.request_blocked_cycles += 1
         return np.int64(-1)
-    above = O.requests & (np.int64(-1) << O.pointer)
-    return ctz(above) if above != 0 else ctz(O.requests)
+    requests = O.requests
+    if net == REQUESTS and mff_full(S) != 0:
+        requests = without_commands(S, requests)
+        if requests != O.requests:
+            mff(S.p_mff, 0).mff_stall_job_cycles += 1
+        if requests == 0:
+            return np.int64(-1)
+    above = requests & (np.int64(-1) << O.pointer)
+    return ctz(above) if above != 0 else ctz(requests)
 
 
 @kernel(void, S_t, i64)

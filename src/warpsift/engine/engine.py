@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from warpsift.engine import arrays, cache, checks, dram, l1, l2, noc, sampling, warps, wheel
+from warpsift.engine import arrays, cache, checks, dram, l1, l2, mff_state, noc, sampling, warps, wheel
 from warpsift.engine.counters import COMPONENTS, PEAKS, Counters
 from warpsift.engine.layout import ROOT, Arena
 from warpsift.engine.run import DONE, FAILED, NEED_WORK, run
@@ -69,11 +69,11 @@ class Engine:
         S.checks = checks
         wheel.allocate(S, arena)
         arrays.allocate(S, arena)
-        for component in (noc, l2, dram, warps, l1):
+        for component in (noc, l2, dram, warps, l1, mff_state):
             component.allocate(S, arena, machine)
         sampling.allocate(S, arena, sample_interval_cycles, self._sample_addresses())
         self._launch: LaunchInfo | None = None
-        self._live: dict[int, tuple[str, str, str]] = {}
+        self._live: dict[int, tuple[str, ...]] = {}
         self._free_rows = list(range(warps.CHUNKS))[::-1]
         self._chunk_number = 0
 
@@ -96,8 +96,10 @@ class Engine:
         self._arena.arrays["l1.lines"]["valid"] = 0
         self._arena.arrays["l1.lines"]["used"] = 0
         self._arena.arrays["arrays"][:] = 0
-        for name in PEAKS:
-            setattr(self._record("l1"), name, 0)
+        for part, group in COMPONENTS.items():
+            for name in set(PEAKS) & set(group):
+                setattr(self._record(part), name, 0)
+        mff_state.bind(S, self._arena, launch.fast_forward)
         self._before = self._read()
         self._before_sms = self._arena.arrays["sms"]["instructions"].copy()
         self._expected = checks.Expected()
@@ -193,13 +195,15 @@ class Engine:
             raise EngineError(f"Chunk.ops has dtype {ops.dtype}, not simt.stream.OP")
         number = self._chunk_number
         self._chunk_number += 1
-        names = (f"chunk{number}.ops", f"chunk{number}.warps", f"chunk{number}.transactions")
+        names = tuple(f"chunk{number}.{part}" for part in ("ops", "warps", "transactions", "commands"))
         sm, row = self._record("sm"), self._free_rows.pop()
         H = self._arena.arrays["sm.chunks"][row]
         H.p_ops = self._arena.adopt(names[0], ops)
         H.p_warp_first = self._arena.adopt(names[1], np.asarray(chunk.warp_first, np.int64))
         transactions = np.asarray(chunk.transactions, np.int64)
         H.p_transactions = self._arena.adopt(names[2], transactions if len(transactions) else np.zeros(1, np.int64))
+        commands = np.asarray(chunk.commands, np.int64)
+        H.p_commands = self._arena.adopt(names[3], commands if len(commands) else np.zeros(1, np.int64))
         H.ctas, H.next_cta, H.live_ctas = chunk.ctas, 0, 0
         self._arena.arrays["sm.chunk_queue"][int(sm.chunk_tail) & (warps.CHUNKS - 1)] = row
         sm.chunk_tail += 1

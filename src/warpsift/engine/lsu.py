@@ -41,7 +41,7 @@ from warpsift.engine.warps import (
     warp_row,
 )
 from warpsift.engine.wheel import EV_OP_DONE, wheel_push
-from warpsift.simt.stream import ATOMIC, LOAD, NO_SLOT, SHARED, STORE
+from warpsift.simt.stream import ATOMIC, GATHER, LOAD, NO_SLOT, SHARED, STORE
 
 ALL_SECTORS = 15
 

@@ -1,7 +1,7 @@
 """The main loop: one pass per core cycle in which something can happen, jumps over those in which nothing can.
 
-Order within a cycle: dispatch, events that fall due, DRAM, L2 slices, reply network, request network, load-store
-units, warp schedulers. It is fixed, so that equal inputs give equal counters. Clock domains: a pass runs as many L2
+Order within a cycle: dispatch, events that fall due, DRAM, L2 slices, memory fast-forward unit, reply network, request
+network, load-store units, warp schedulers. It is fixed, so that equal inputs give equal counters. Clock domains: a pass runs as many L2
 and network clocks as have gone by since the last one; DRAM keeps its own time.
 """
 
@@ -15,6 +15,8 @@ from warpsift.engine.dram import dram_pending, dram_tick, dram_wake
 from warpsift.engine.l2 import l2, l2_fill, l2_tick, l2_to_dram, l2_wake
 from warpsift.engine.layout import FOREVER, S_t, ctz, i64, kernel, void
 from warpsift.engine.lsu import lsu_tick
+from warpsift.engine.mff import mff_arrival, mff_drained, mff_tick
+from warpsift.engine.mff_state import mff
 from warpsift.engine.noc import REPLIES, REQUESTS, network, noc, noc_raise
 from warpsift.engine.sampling import sample, sampler
 from warpsift.engine.sm import sm_tick
@@ -22,6 +24,7 @@ from warpsift.engine.warps import memory_op_done, sm_row, sms, warp_delay_over
 from warpsift.engine.wheel import (
     EV_DRAM_DONE,
     EV_L2_READY,
+    EV_MFF,
     EV_NOC_DELIVER,
     EV_OP_DONE,
     EV_PORT_READY,
@@ -58,6 +61,8 @@ def handle_events(S):
             l2_fill(S, a)
         elif kind == EV_NOC_DELIVER:
             deliver(S, a, b)
+        elif kind == EV_MFF:
+            mff_arrival(S, a, b)
         index = wheel_pop(S)
 
 
@@ -66,6 +71,7 @@ def memory_cycle(S):
     """L2 slices and both networks, in their own clocks."""
     C = l2(S.p_l2, 0)
     N = noc(S.p_noc, 0)
+    F = mff(S.p_mff, 0)
     until = S.now * C.khz // C.core_khz
     C.cycle = max(C.cycle, (S.now - 1) * C.khz // C.core_khz)
     while C.cycle < until:
@@ -80,6 +86,8 @@ def memory_cycle(S):
             index = ctz(mask)
             mask &= mask - 1
             l2_to_dram(S, index)
+        if (F.active | F.engines_active) != 0:
+            mff_tick(S)
     until = S.now * N.khz // N.core_khz
     N.cycle = max(N.cycle, (S.now - 1) * N.khz // N.core_khz)
     while N.cycle < until:
@@ -113,8 +121,11 @@ def next_cycle(S):
     C = sms(S.p_sm, 0)
     N = noc(S.p_noc, 0)
     L = l2(S.p_l2, 0)
+    F = mff(S.p_mff, 0)
     soon = S.now + 1
     if (network(N.p_networks, 0).active | network(N.p_networks, 1).active | L.active | L.to_dram) != 0:
+        return soon
+    if (F.active | F.engines_active) != 0:
         return soon
     if C.room != 0 and C.chunk_head != C.chunk_tail:
         return soon
@@ -142,6 +153,7 @@ def run(S, final, pause_at):
     """Simulate until the stream runs dry (NEED_WORK), all work is done (DONE, only if final), or `pause_at`."""
     C = sms(S.p_sm, 0)
     N = noc(S.p_noc, 0)
+    F = mff(S.p_mff, 0)
     Z = sampler(S.p_sampler, 0)
     while True:
         dry = np.int64(0)
@@ -150,7 +162,8 @@ def run(S, final, pause_at):
         if dry != 0 and final == 0:
             return np.int64(NEED_WORK)
         if final != 0 and C.live_ctas == 0 and C.chunk_head == C.chunk_tail and N.in_use == 0:
-            return np.int64(DONE)
+            if mff_drained(S) != 0:
+                return np.int64(DONE)
         handle_events(S)
         dram_tick(S)
         memory_cycle(S)
@@ -159,7 +172,7 @@ def run(S, final, pause_at):
             return np.int64(FAILED)
         following = next_cycle(S)
         if following >= FOREVER:
-            if C.live_ctas == 0 and C.chunk_head == C.chunk_tail and N.in_use == 0:
+            if C.live_ctas == 0 and C.chunk_head == C.chunk_tail and N.in_use == 0 and F.commands_used == 0:
                 continue
             S.error = ERROR_DEADLOCK
             return np.int64(FAILED)

@@ -35,7 +35,7 @@ from warpsift.engine.warps import (
     warp_row,
 )
 from warpsift.engine.wheel import EV_WARP_READY, wheel_push
-from warpsift.simt.stream import ALU, ATOMIC, BARRIER, LOAD, SHARED, STORE
+from warpsift.simt.stream import ALU, ATOMIC, BARRIER, LOAD, SCATTER, SHARED, STORE
 
 ERROR_NO_UNIT = 3
 
@@ -160,7 +160,7 @@ def issue(S, sm, slot):
         count_memory_kind(S, kind, lanes)
         M.instructions += 1
         issue_barrier(S, sm, slot)
-    elif kind > SHARED:
+    elif kind > SCATTER:
         S.error = ERROR_NO_UNIT
         return np.int64(1)
     else:

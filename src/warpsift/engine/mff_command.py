@@ -1,0 +1,135 @@
+"""The SM's side of the memory fast-forward unit: commands out, words and completion messages in.
+
+The load-store unit collects the calls of a warp's threads into one warp-level command and sends it through the request
+network (MFF paper, section 5). Words come back one by one, each with its warp and thread number, and go to the target
+in shared memory; the completion message lets the warp go on once they are all there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.engine.l1 import NO_NETWORK
+from warpsift.engine.layout import S_t, i64, kernel, load, store, void
+from warpsift.engine.mff_state import THREADS, command_row, mff
+from warpsift.engine.noc import MFF_COMMAND, MFF_WORD, REQUESTS, flits_of, noc, noc_inject, noc_room, packet, packet_new
+from warpsift.engine.warps import MEMORY_OPS, WARPS, memory_op, memory_op_check, sms
+from warpsift.simt.stream import SCATTER
+
+ENTRY_BITS = 38  # C index (32) and size (6) of a thread
+ERROR_COMMANDS_EXHAUSTED = 5
+ERROR_NOTHING_BOUND = 6
+
+
+@kernel(i64, S_t)
+def command_new(S):
+    M = mff(S.p_mff, 0)
+    index = M.command_free
+    if index < 0:
+        S.error = ERROR_COMMANDS_EXHAUSTED
+        return np.int64(0)
+    M.command_free = command_row(M.p_commands, index).next
+    M.commands_used += 1
+    return index
+
+
+@kernel(void, S_t, i64)
+def command_free(S, index):
+    M = mff(S.p_mff, 0)
+    command_row(M.p_commands, index).next = M.command_free
+    M.command_free = index
+    M.commands_used -= 1
+
+
+@kernel(i64, S_t, i64, i64)
+def mff_write_command(S, sm, op_index):
+    """Put the threads' C indices and sizes of a memory instruction into a command; gives the command."""
+    M = mff(S.p_mff, 0)
+    E = memory_op(sms(S.p_sm, 0).p_memory_ops, sm * MEMORY_OPS + op_index)
+    index = command_new(S)
+    K = command_row(M.p_commands, index)
+    K.scatter = 1 if E.kind == SCATTER else 0
+    K.sm = sm
+    K.op = op_index
+    K.warp = sm * WARPS + E.warp
+    K.edges_address = M.in_edges if E.passes == 0 else M.out_edges  # OP.detail
+    K.array = E.array
+    K.entries = E.end - E.cursor
+    K.entry = 0
+    K.offset = 0
+    K.words_left = 0
+    K.words_under_way = 0
+    K.completed = 0
+    for k in range(K.entries):
+        entry = load(E.p_transactions, E.cursor + k)
+        store(M.p_entries, index * THREADS + k, entry)
+        K.words_left += entry & 255
+    if K.edges_address == 0 or (K.scatter == 0 and M.vertex_values == 0) or (K.scatter != 0 and M.active_list == 0):
+        S.error = ERROR_NOTHING_BOUND
+    return index
+
+
+@kernel(i64, S_t, i64, i64)
+def mff_send(S, sm, op_index):
+    """Send a warp's command; 0, or why it could not be sent. Commands are dealt to the memory units' ports in turn."""
+    M = mff(S.p_mff, 0)
+    N = noc(S.p_noc, 0)
+    E = memory_op(sms(S.p_sm, 0).p_memory_ops, sm * MEMORY_OPS + op_index)
+    flits = flits_of(S, ((E.end - E.cursor) * ENTRY_BITS + 7) // 8)
+    if noc_room(S, REQUESTS, sm, flits) == 0:
+        return np.int64(NO_NETWORK)
+    command = mff_write_command(S, sm, op_index)
+    index = packet_new(S)
+    P = packet(N.p_packets, index)
+    P.kind = MFF_COMMAND
+    P.line = 0
+    P.sectors = 0
+    P.partial = 0
+    P.port = sm
+    P.token = command
+    P.destination = M.next_port
+    P.flits = flits
+    P.separate = 0
+    P.ready = S.now + sms(S.p_sm, 0).lsu_latency
+    P.array = E.array
+    M.next_port = M.next_port + 1 if M.next_port + 1 < M.units else 0
+    M.mff_command_flits += flits
+    noc_inject(S, REQUESTS, sm, index)
+    if E.kind != SCATTER:
+        E.remaining += 1
+    E.cursor = E.end
+    return np.int64(0)
+
+
+@kernel(void, S_t, i64, i64)
+def mff_log_word(S, command, index):
+    """Test mode: which word came, for whom."""
+    M = mff(S.p_mff, 0)
+    P = packet(noc(S.p_noc, 0).p_packets, index)
+    if M.logged < M.log_rows:
+        row = M.logged * 4
+        store(M.p_log, row, command_row(M.p_commands, command).warp)
+        store(M.p_log, row + 1, P.partial >> 8)
+        store(M.p_log, row + 2, P.partial & 255)
+        store(M.p_log, row + 3, P.line)
+    M.logged += 1
+
+
+@kernel(void, S_t, i64)
+def mff_receive(S, index):
+    """A word or a completion message has reached its SM."""
+    M = mff(S.p_mff, 0)
+    P = packet(noc(S.p_noc, 0).p_packets, index)
+    command = P.token
+    K = command_row(M.p_commands, command)
+    if P.kind == MFF_WORD:
+        K.words_under_way -= 1
+        if M.log_rows > 0:
+            mff_log_word(S, command, index)
+    else:
+        K.completed = 1
+    if K.completed != 0 and K.words_under_way == 0:
+        E = memory_op(sms(S.p_sm, 0).p_memory_ops, K.sm * MEMORY_OPS + K.op)
+        E.remaining -= 1
+        memory_op_check(S, K.sm, K.op)
+        command_free(S, command)
