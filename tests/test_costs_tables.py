@@ -104,9 +104,13 @@ def test_columns_of_power_models_are_not_mixed():
     for name in ("gtx980", "tx1", "gtx480"):
         events = [p for p in gpu_table(name).coefficients.values() if p.unit == "J"]
         assert not any("Wattch" in price.source for price in events)
-    for name in ("gtx980_accelwattch", "gtx480_gpuwattch"):
+    for name in ("gtx980_accelwattch", "gtx480_gpuwattch", "titanx"):
         events = [p for p in gpu_table(name).coefficients.values() if p.unit == "J"]
         assert not any("CACTI" in price.source or "Horowitz" in price.source for price in events)
+
+
+def test_a_variant_has_the_prices_of_its_card():
+    assert gpu_table("gtx480-gpgpusim4") is gpu_table("gtx480")
 
 
 def test_unknown_names():

@@ -78,10 +78,11 @@ def names() -> list[str]:
 
 
 def gpu_table(name: str) -> CostTable:
-    """The prices of a GPU and its memory."""
-    if name not in names():
+    """The prices of a GPU and its memory. A variant such as 'gtx480-gpgpusim4' has the prices of its card."""
+    card = name if name in names() else name.split("-")[0]
+    if card not in names():
         raise CostNameError(unknown("machine in the cost tables", name, names()))
-    return _gpu_table(name)
+    return _gpu_table(card)
 
 
 @functools.cache
