@@ -5,12 +5,12 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-import naive_webgraph as naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive_webgraph as naive
 from warpsift.graph import GraphError, load_graph
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -149,7 +149,8 @@ def test_errors_of_the_properties(small):
         (
             "compressionflags=",
             "compressionflags=RESIDUALS_SKEWED",
-            "compression flag 'RESIDUALS_SKEWED': code 'SKEWED' is not one of GAMMA, DELTA, ZETA, UNARY, NIBBLE, GOLOMB",
+            "compression flag 'RESIDUALS_SKEWED': code 'SKEWED' is not one of "
+            "GAMMA, DELTA, ZETA, UNARY, NIBBLE, GOLOMB",
         ),
         (
             "compressionflags=",
@@ -180,8 +181,17 @@ def test_errors_of_the_bits(small):
         # outdegree, reference, block count, blocks, interval count, intervals, residuals, as far as each goes
         ([("GAMMA", 1), ("UNARY", 1)], "a reference beyond the window or the first node", 0),
         (
-            [("GAMMA", 1), ("UNARY", 0), ("GAMMA", 0), ("ZETA", 2)]  # node 0 -> 1
-            + [("GAMMA", 2), ("UNARY", 1), ("GAMMA", 1), ("GAMMA", 2)],
+            # node 0 -> 1; node 1 copies a run of two from it
+            [
+                ("GAMMA", 1),
+                ("UNARY", 0),
+                ("GAMMA", 0),
+                ("ZETA", 2),
+                ("GAMMA", 2),
+                ("UNARY", 1),
+                ("GAMMA", 1),
+                ("GAMMA", 2),
+            ],
             "copy blocks longer than the list they copy from",
             1,
         ),

@@ -31,7 +31,7 @@ def _ends_token(text, at):
     if at >= text.size:
         return True
     byte = text[at]
-    return byte <= _BLANK or byte == _COMMA or byte == _SEMICOLON
+    return byte <= _BLANK or byte in (_COMMA, _SEMICOLON)
 
 
 @njit(cache=True, error_model="numpy")
