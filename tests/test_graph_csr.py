@@ -144,6 +144,28 @@ def test_arrays_are_read_only_and_not_shared_with_the_caller():
     assert graph.targets.dtype == np.int32
 
 
+def test_rows_given_in_any_order_are_sorted():
+    graph = CsrGraph(np.array([0, 3, 3]), np.array([1, 0, 1]), np.array([7, 8, 5]))
+    assert listed(graph) == [(0, 0, 8), (0, 1, 5), (0, 1, 7)]
+    assert listed(graph.with_weights(np.array([1, 3, 2]))) == [(0, 0, 1), (0, 1, 2), (0, 1, 3)]
+
+
+@pytest.mark.parametrize(
+    ("offsets", "targets", "message"),
+    [
+        ([0, 2, 1, 3], [0, 0, 0], "graph 'graph': offsets fall after node 1; they must rise"),
+        ([0, 1], [1], "graph 'graph': node ID 1 is out of range; expected 0 to 0"),
+        ([0, 1], [-1], "graph 'graph': node ID -1 is out of range; expected 0 to 0"),
+        ([0, 1], [], "graph 'graph': offsets must run from 0 to the 0 arcs, nodes + 1 of them"),
+        ([], [], "graph 'graph': offsets must run from 0 to the 0 arcs, nodes + 1 of them"),
+    ],
+)
+def test_arrays_that_are_no_graph(offsets, targets, message):
+    with pytest.raises(GraphError) as caught:
+        CsrGraph(np.array(offsets, np.int64), np.array(targets, np.int32))
+    assert str(caught.value) == message
+
+
 def test_a_graph_survives_pickling_between_processes():
     graph = CsrGraph.from_edges([0, 1], [1, 0], np.array([1, 2]), name="pair")
     copy = pickle.loads(pickle.dumps(graph))

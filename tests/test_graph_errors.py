@@ -219,6 +219,17 @@ def test_tar_archives(tmp_path):
     assert message(f"{tmp_path / 'x.el'}::y") == f"{tmp_path / 'x.el'}: is no tar archive, so it has no member 'y'"
 
 
+def test_a_tar_member_cannot_expand(tmp_path):
+    """GNU sparse members claim any size in a few bytes."""
+    path = tmp_path / "sparse.tar"
+    entry = tarfile.TarInfo("a.el")
+    entry.pax_headers = {"GNU.sparse.map": "0,4", "GNU.sparse.size": str(10**12)}
+    entry.size = 4
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(entry, io.BytesIO(b"0 1\n"))
+    assert message(path) == f"{path}: member 'a.el' promises 1000000000000 bytes, more than the archive"
+
+
 # NumPy archives.
 
 
@@ -378,3 +389,5 @@ def test_errors_carry_path_line_and_reason(tmp_path):
         load_graph(tmp_path / "a.el")
     assert (caught.value.path, caught.value.line) == (str(tmp_path / "a.el"), 2)
     assert caught.value.reason == "expected `u v` with integer IDs, found 'x'"
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (str(copy), copy.line) == (str(caught.value), 2)

@@ -97,7 +97,7 @@ def test_real_weighted_lists_equal_networkxs():
         theirs = nx.read_weighted_edgelist(file, nodetype=int)
     order = sorted(theirs)
     assert ours.original_ids.tolist() == order
-    assert np.array_equal(ours.to_scipy().toarray(), nx.to_numpy_array(theirs, nodelist=order))
+    assert equals_matrix(ours, nx.to_scipy_sparse_array(theirs, nodelist=order, dtype=int))
     rows = np.loadtxt(DATA / "cal.cedge.gz")
     graph = load_graph(DATA / "cal.cedge.gz")
     expected = CsrGraph.from_edges(rows[:, 1].astype(int), rows[:, 2].astype(int), rows[:, 3].astype(np.float32))

@@ -79,10 +79,12 @@ def tar_member(content: bytearray, member: str | None, path: Path, suffixes: tup
             name = member if member is not None else _only_graph(files, path, suffixes)
             if name not in files:
                 raise FileError(path, f"the archive has no member {name!r}; it has {', '.join(sorted(files))}")
+            if files[name].size > len(content):  # a sparse member expands to any size
+                raise FileError(path, f"member {name!r} promises {files[name].size} bytes, more than the archive")
             stream = archive.extractfile(files[name])
             assert stream is not None  # regular files always open
             return name, stream.read()
-    except (tarfile.TarError, EOFError) as error:
+    except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
         raise FileError(path, f"the tar archive is damaged: {error}") from error
 
 

@@ -103,6 +103,28 @@ def squeeze_rows(offsets, targets, keys, merge_duplicates, drop_self_loops):
     return squeezed
 
 
+ROWS_SORTED, ROWS_UNSORTED, BAD_OFFSETS, BAD_TARGETS = range(4)
+
+
+@njit(cache=True, error_model="numpy")
+def check_rows(offsets, targets, keys):
+    """Whether offsets rise, targets are nodes and rows are sorted; (finding, place)."""
+    weighted = keys.size > 0
+    nodes = offsets.size - 1
+    finding = ROWS_SORTED
+    for node in range(nodes):
+        if offsets[node + 1] < offsets[node] or offsets[node + 1] > targets.size:
+            return BAD_OFFSETS, node
+        for arc in range(offsets[node], offsets[node + 1]):
+            if targets[arc] < 0 or targets[arc] >= nodes:
+                return BAD_TARGETS, arc
+            if arc > offsets[node]:
+                before = targets[arc - 1]
+                if targets[arc] < before or (weighted and targets[arc] == before and keys[arc] < keys[arc - 1]):
+                    finding = ROWS_UNSORTED
+    return finding, 0
+
+
 def csr_arrays(
     sources: np.ndarray,
     targets: np.ndarray,

@@ -16,7 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpsift.graph.build import MAX_NODES, csr_arrays
+from warpsift.graph.build import (
+    BAD_OFFSETS,
+    BAD_TARGETS,
+    MAX_NODES,
+    ROWS_UNSORTED,
+    check_rows,
+    csr_arrays,
+    weight_keys,
+)
 from warpsift.graph.errors import GraphError
 
 if TYPE_CHECKING:
@@ -26,7 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CsrGraph:
-    """An immutable directed graph; see the module's text for the arrays."""
+    """An immutable directed graph; see the module's text for the arrays.
+
+    Rows are sorted by target, parallel arcs by weight; what is given in another order is brought into this one.
+    """
 
     offsets: np.ndarray  # int64, nodes + 1
     targets: np.ndarray  # int32, one per arc
@@ -47,9 +58,11 @@ class CsrGraph:
             raise GraphError(
                 f"graph {self.name!r}: {offsets.size - 1} nodes; node IDs are 4 bytes, so at most {MAX_NODES}"
             )
+        weights = _checked_weights(self.weights, targets.size, self.name)
+        offsets, targets, weights = _sorted_rows(offsets, targets, weights, self.name)
         object.__setattr__(self, "offsets", offsets)
         object.__setattr__(self, "targets", targets)
-        object.__setattr__(self, "weights", _checked_weights(self.weights, targets.size, self.name))
+        object.__setattr__(self, "weights", weights)
         if self.original_ids is not None:
             object.__setattr__(self, "original_ids", _frozen(self.original_ids, np.int64))
         object.__setattr__(self, "provenance", MappingProxyType(dict(self.provenance)))
@@ -210,6 +223,24 @@ class CsrGraph:
         data = np.ones(self.edges, np.int32) if self.weights is None else self.weights
         shape = (self.nodes, self.nodes)
         return scipy.sparse.csr_array((data, self.targets.copy(), self.offsets.copy()), shape=shape)
+
+
+def _sorted_rows(
+    offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, name: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """The arrays, with rows sorted if they are not; whatever is no graph raises."""
+    keys = weight_keys(weights)
+    keys.flags.writeable = False
+    finding, place = check_rows(offsets, targets, keys)
+    if finding == BAD_OFFSETS:
+        raise GraphError(f"graph {name!r}: offsets fall after node {place}; they must rise")
+    if finding == BAD_TARGETS:
+        nodes = offsets.size - 1
+        raise GraphError(f"graph {name!r}: node ID {targets[place]} is out of range; expected 0 to {nodes - 1}")
+    if finding == ROWS_UNSORTED:
+        sources = np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
+        return csr_arrays(sources, targets, weights, offsets.size - 1)
+    return offsets, targets, weights
 
 
 def _frozen(values: np.ndarray, dtype: type) -> np.ndarray:

@@ -20,3 +20,6 @@ class FileError(GraphError):
         self.reason = reason
         where = f"{self.path}, line {line}" if line is not None else self.path
         super().__init__(f"{where}: {reason}")
+
+    def __reduce__(self) -> tuple[type[FileError], tuple[str, str, int | None]]:
+        return FileError, (self.path, self.reason, self.line)  # so that it can come back from another process
