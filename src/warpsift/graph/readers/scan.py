@@ -70,7 +70,8 @@ def _scan_real(text, at):
         byte = text[at]
         if _ZERO <= byte <= _NINE:
             seen = True
-            mantissa = mantissa * np.uint64(10) + np.uint64(byte - _ZERO)
+            if digits < 19:  # more would overflow and are left to Python anyway
+                mantissa = mantissa * np.uint64(10) + np.uint64(byte - _ZERO)
             digits += 1 if mantissa > 0 else 0
             exponent -= 1 if after_point else 0
         elif byte == _POINT and not after_point:
