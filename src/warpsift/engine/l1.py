@@ -23,7 +23,7 @@ from warpsift.engine.noc import (
     packet,
     packet_new,
 )
-from warpsift.engine.warps import MEMORY_OPS, memory_op, memory_op_check, sms
+from warpsift.engine.warps import MEMORY_OPS, memory_op, sms
 from warpsift.engine.wheel import EV_OP_DONE, wheel_push
 from warpsift.machines.spec import LINE_BYTES, Machine
 
@@ -132,7 +132,6 @@ def l1_victim(S, base):
 def l1_request(S, sm, mshr, line, sectors_and_array):
     """Send the read request of a miss: one packet, or one per sector."""
     N = noc(S.p_noc, 0)
-    C = l1(S.p_l1, 0)
     left = sectors_and_array & ALL_SECTORS
     while left != 0:
         part = left if N.request_sectors == 4 else left & -left
@@ -148,7 +147,7 @@ def l1_request(S, sm, mshr, line, sectors_and_array):
         P.destination = slice_of(S, line)
         P.flits = flits_of(S, np.int64(0))
         P.separate = 0
-        P.ready = S.now + C.latency + sms(S.p_sm, 0).lsu_latency
+        P.ready = S.now + 1  # the pipeline in front of the tags is charged when the data is back: see l1_fill
         P.array = sectors_and_array >> 4
         noc_inject(S, REQUESTS, sm, index)
 
@@ -269,8 +268,13 @@ def l1_store(S, sm, line):
 
 @kernel(void, S_t, i64, i64, i64)
 def l1_fill(S, sm, mshr, sectors):
-    """A reply: sectors arrive; loads that have all they asked for go on."""
+    """A reply: sectors arrive; loads that have all they asked for go on.
+
+    An access looks at the tags in the cycle in which it leaves the load-store unit, and spends the pipeline's latency at
+    the end. Its total is the same as with the pipeline in front, and an MSHR is held only while its line is in flight.
+    """
     C = l1(S.p_l1, 0)
+    done_at = S.now + C.latency + sms(S.p_sm, 0).lsu_latency
     U = l1_sm(C.p_sms, sm)
     M = l1_mshr(C.p_mshrs, sm * C.mshrs + mshr)
     L = l1_line(C.p_lines, M.row)
@@ -295,10 +299,9 @@ def l1_fill(S, sm, mshr, sectors):
             U.waiter_free = node
             E = memory_op(sms(S.p_sm, 0).p_memory_ops, sm * MEMORY_OPS + W.op)
             E.remaining -= 1
-            if E.issued != 0 and E.remaining == 0 and E.done_at > S.now:
-                wheel_push(S, E.done_at, EV_OP_DONE, sm, W.op)
-            else:
-                memory_op_check(S, sm, W.op)
+            E.done_at = done_at
+            if E.issued != 0 and E.remaining == 0:
+                wheel_push(S, done_at, EV_OP_DONE, sm, W.op)
         else:
             previous = node
         node = following

@@ -1,6 +1,6 @@
 """Reads machine files: `load_machine("gtx980", {"l2.size_bytes": "4194304"})`.
 
-A file may say `extends = "other"` and give only what differs. Overrides are dotted keys with the value as text, as
+A file may say `extends = "other"` and give only what differs; in its [dram] section, `extends` names a memory (dram/). Overrides are dotted keys with the value as text, as
 they come from the command line (`--set l2.size_bytes=4194304`), or as numbers.
 """
 
@@ -69,12 +69,35 @@ def _read(name: str, chain: tuple[str, ...]) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise MachineError(f"machine file {path}: {error}") from error
     tree.setdefault("name", path.stem)
+    own_memory = _resolve_memory(tree, path)
     base = tree.pop("extends", None)
     if base is None:
         return tree
     if (path.parent / f"{base}.toml").exists():
         base = str(path.parent / f"{base}.toml")
-    return _merge(_read(str(base), (*chain, name)), tree)
+    merged = _read(str(base), (*chain, name))
+    if own_memory:
+        merged.pop("dram", None)
+    return _merge(merged, tree)
+
+
+def memory_names() -> list[str]:
+    """Names that `dram.extends` may give: memories that come with the package."""
+    return sorted(path.stem for path in (_FOLDER / "dram").glob("*.toml"))
+
+
+def _resolve_memory(tree: dict[str, Any], path: Path) -> bool:
+    """Replace `dram.extends = "name"` by that memory's file; whether there was one."""
+    section = tree.get("dram")
+    if not isinstance(section, dict) or "extends" not in section:
+        return False
+    name = section.pop("extends")
+    memory = _FOLDER / "dram" / f"{name}.toml"
+    if not memory.exists():
+        known = ", ".join(memory_names())
+        raise MachineError(f"machine file {path.name}: no memory {name!r} for dram.extends: known are {known}")
+    tree["dram"] = _merge(tomllib.loads(memory.read_text(encoding="utf-8")), section)
+    return True
 
 
 def _merge(base: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
