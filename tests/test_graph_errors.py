@@ -165,6 +165,14 @@ def test_unknown_formats(tmp_path, content):
     )
 
 
+def test_lines_that_begin_like_a_row_at_the_end_of_a_file(tmp_path):
+    """The scanner makes room for lines long enough to be rows; shorter ones must not be written beyond it."""
+    path = tmp_path / "a.wel"
+    for tail, reason in (("3", "ends early"), ("3 4", "ends early"), ("-1 2", "out of range")):
+        path.write_text("0 1 2\n\n\n" + tail)
+        assert reason in message(path)
+
+
 # Archives.
 
 

@@ -175,9 +175,10 @@ def _copy_blocks(source, stream, codes, k, copied):
 
 
 @njit(cache=True, error_model="numpy")
-def _read_intervals(node, nodes, stream, code, k, shortest, runs):
+def _read_intervals(node, nodes, stream, coding, shortest, runs):
     """Fill `runs` with the members of all intervals; returns (count, position), or (-1, _) / (-2, _)."""
     words, bits, at = stream
+    code, k = coding
     intervals, at = read_code(words, bits, at, code, k)
     if intervals < 0:
         return -1, at
@@ -274,7 +275,7 @@ def decode(words, bits, sizes, layout, codes):
         extra = degree - copies
         in_runs = 0
         if extra > 0 and shortest > 0:
-            in_runs, at = _read_intervals(node, nodes, (words, bits, at), codes[5], k, shortest, runs[:extra])
+            in_runs, at = _read_intervals(node, nodes, (words, bits, at), (codes[5], k), shortest, runs[:extra])
             if in_runs < 0:
                 return (CUT_SHORT if in_runs == -1 else BAD_INTERVAL, node, start), offsets, targets
         row = targets[start : start + degree]

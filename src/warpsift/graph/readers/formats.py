@@ -81,7 +81,10 @@ def read_file(path: Path, max_bytes: int, *, member: str | None = None, format: 
     found_format = format or detect(name, content, shown)
     if found_format == "npz":
         return _named(read_npz(content, shown, max_bytes), name, found_format, shown)
-    graph = TEXT_FORMATS[found_format].read(GraphText(shown, content, max_bytes))
+    try:
+        graph = TEXT_FORMATS[found_format].read(GraphText(shown, content, max_bytes))
+    except MemoryError:
+        raise FileError(shown, f"{len(content)} bytes of text do not fit into this machine's memory") from None
     return _named(graph, name, found_format, shown)
 
 

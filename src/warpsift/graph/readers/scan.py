@@ -96,12 +96,31 @@ def _scan_real(text, at):
 
 
 @njit(cache=True, error_model="numpy")
-def _count_lines(text, at):
-    lines = 1
+def _count_lines(text, at, shortest):
+    """Lines of at least this many bytes, the rest after the last line end included."""
+    lines = 0
+    first = at
     for position in range(at, text.size):
         if text[position] == _NEWLINE:
-            lines += 1
-    return lines
+            lines += 1 if position - first >= shortest else 0
+            first = position + 1
+    return lines + 1
+
+
+@njit(cache=True, error_model="numpy")
+def _after_separator(text, at):
+    """Past blanks with at most one comma or semicolon among them."""
+    at = _skip_blanks(text, at)
+    if at < text.size and text[at] in (_COMMA, _SEMICOLON):
+        at = _skip_blanks(text, at + 1)
+    return at
+
+
+@njit(cache=True, error_model="numpy")
+def _token_end(text, at):
+    while not _ends_token(text, at):
+        at += 1
+    return at
 
 
 @njit(cache=True, error_model="numpy")
@@ -129,7 +148,8 @@ def scan_rows(text, at, line, shape, bounds, signs):
     skipped, integers, reals = shape
     lowest, highest = bounds
     lead, comment, other_comment = signs
-    rows = _count_lines(text, at)
+    columns = skipped + integers + reals
+    rows = _count_lines(text, at, 2 * columns - 1) + 1  # one more: a short line may begin like a row
     ids = np.empty((integers, rows), np.int64)
     weights = np.empty(rows if reals else 0, np.float64)
     unsettled = np.empty(64, np.int64)
@@ -140,7 +160,7 @@ def scan_rows(text, at, line, shape, bounds, signs):
         at = _skip_blanks(text, at)
         if at >= text.size:
             break
-        if text[at] == _NEWLINE or text[at] == comment or text[at] == other_comment:
+        if text[at] in (_NEWLINE, comment, other_comment):
             at = _next_line(text, at)
             line += 1
             continue
@@ -149,11 +169,9 @@ def scan_rows(text, at, line, shape, bounds, signs):
                 status = BAD_LEAD
                 break
             at = _skip_blanks(text, at + 1)
-        for column in range(skipped + integers + reals):
+        for column in range(columns):
             if column:
-                at = _skip_blanks(text, at)
-                if at < text.size and (text[at] == _COMMA or text[at] == _SEMICOLON):
-                    at = _skip_blanks(text, at + 1)
+                at = _after_separator(text, at)
             if at >= text.size or text[at] == _NEWLINE:
                 status = MISSING
                 break
@@ -173,8 +191,7 @@ def scan_rows(text, at, line, shape, bounds, signs):
                         unsettled = _longer(unsettled)
                     unsettled[left], unsettled[left + 1], unsettled[left + 2] = row, at, line
                     left += 3
-                    while not _ends_token(text, after):
-                        after += 1
+                    after = _token_end(text, after)
             at = after
         if status != FINE:
             break
@@ -197,7 +214,7 @@ def scan_lists(text, at, line, rows, comment):
     """
     room = (text.size - at) // 8 + 16
     values = np.empty(room, np.int64)
-    starts = np.zeros(min(rows, _count_lines(text, at)) + 1, np.int64)
+    starts = np.zeros(min(rows, _count_lines(text, at, 0)) + 1, np.int64)
     lines = np.zeros(starts.size - 1, np.int64)
     filled = 0
     row = 0
