@@ -34,6 +34,7 @@ def sources() -> list[Path]:
     return [
         *sorted(_ENGINE.glob("*.py")),
         _PACKAGE / "simt" / "stream.py",
+        _PACKAGE / "units" / "scu_trace.py",
         *sorted((_PACKAGE / "machines").glob("*.py")),
     ]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from warpsift.engine import dram_state, l1, l2, mff_state, noc, warps
+from warpsift.engine import dram_state, l1, l2, mff_state, noc, scu_state, warps
 
 COMPONENTS: dict[str, dict[str, str]] = {
     "sm": warps.COUNTERS,
@@ -18,6 +18,7 @@ COMPONENTS: dict[str, dict[str, str]] = {
     "l2": l2.COUNTERS,
     "dram": dram_state.COUNTERS,
     "mff": mff_state.COUNTERS,
+    "scu": scu_state.COUNTERS,
 }
 PEAKS = ("l1_mshr_peak", *mff_state.PEAKS)  # largest value, not a sum
 

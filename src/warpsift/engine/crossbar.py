@@ -25,6 +25,8 @@ from warpsift.engine.noc import (
     MFF_WORD,
     READ_CACHED,
     REQUESTS,
+    UNIT_READ,
+    UNIT_WRITE,
     input_port,
     network,
     noc,
@@ -33,6 +35,7 @@ from warpsift.engine.noc import (
     packet,
     packet_free,
 )
+from warpsift.engine.scu_memory import scu_reply
 from warpsift.engine.warps import sms
 
 
@@ -58,6 +61,8 @@ def deliver(S, net, index):
         else:
             lsu_reply(S, P.port, P.token, P.sectors)
         lsu_unblock(S, P.port)
+    elif P.kind == UNIT_READ or P.kind == UNIT_WRITE:
+        scu_reply(S, P.token, P.sectors)
     packet_free(S, index)
 
 

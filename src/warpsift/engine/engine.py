@@ -16,13 +16,28 @@ from typing import Any
 
 import numpy as np
 
-from warpsift.engine import arrays, cache, checks, dram, l1, l2, mff_state, noc, sampling, warps, wheel
+from warpsift.engine import (
+    arrays,
+    cache,
+    checks,
+    dram,
+    l1,
+    l2,
+    mff_state,
+    noc,
+    sampling,
+    scu_driver,
+    scu_state,
+    warps,
+    wheel,
+)
 from warpsift.engine.counters import COMPONENTS, PEAKS, Counters
 from warpsift.engine.layout import ROOT, Arena
 from warpsift.engine.run import DONE, FAILED, NEED_WORK, run
+from warpsift.engine.scu_run import run_scu
 from warpsift.errors import WarpsiftError
 from warpsift.machines.spec import Machine
-from warpsift.simt.stream import OP, Chunk, LaunchInfo
+from warpsift.simt.stream import OP, Chunk, LaunchInfo, UnitOperation
 
 cache.compiled_all()
 
@@ -61,6 +76,7 @@ class Engine:
     ) -> None:
         self.machine = machine
         self.launches: list[LaunchResult] = []
+        self.operations: list[scu_driver.OperationResult] = []
         self._progress = progress
         self._checks = checks
         self._arena = Arena()
@@ -69,7 +85,7 @@ class Engine:
         S.checks = checks
         wheel.allocate(S, arena)
         arrays.allocate(S, arena)
-        for component in (noc, l2, dram, warps, l1, mff_state):
+        for component in (noc, l2, dram, warps, l1, mff_state, scu_state):
             component.allocate(S, arena, machine)
         sampling.allocate(S, arena, sample_interval_cycles, self._sample_addresses())
         self._launch: LaunchInfo | None = None
@@ -141,6 +157,23 @@ class Engine:
         self._launch = None
         return result
 
+    def operation(self, operation: UnitOperation) -> scu_driver.OperationResult:
+        """Run an operation of the SCU; the GPU waits for it."""
+        S, info = self._S, operation.info
+        if info.unit != "scu" or self._launch is not None:
+            raise EngineError(
+                f"operation {info.operation!r} of unit {info.unit!r}: only the SCU's run, between launches"
+            )
+        self._start = int(S.now)
+        self._before = self._read()
+        scu_driver.run_operation(
+            self._arena.arrays, S, self.machine.scu, operation, lambda: self._advance(lambda until: run_scu(S, until))
+        )
+        dram.dram_finish(S)
+        result = scu_driver.OperationResult(info, self._start, self._difference(launches=0))
+        self.operations.append(result)
+        return result
+
     # ---- what came out --------------------------------------------------------------------------------------
 
     @property
@@ -150,9 +183,9 @@ class Engine:
 
     @property
     def total(self) -> Counters:
-        """Counters summed over all launches."""
+        """Counters summed over all launches and operations of units."""
         total = Counters({})
-        for result in self.launches:
+        for result in (*self.launches, *self.operations):
             total = total + result.counters
         return total
 
@@ -220,12 +253,16 @@ class Engine:
                 self._free_rows.append(row)
 
     def _run(self, final: bool) -> None:
+        self._advance(lambda until: run(self._S, int(final), until))
+
+    def _advance(self, step: Callable[[int], int]) -> int:
+        """Run a main loop until it wants more work or is done; it comes up for air now and then."""
         S = self._S
         while True:
             before = checks.progress_marks(self)
-            status = run(S, int(final), int(S.now) + PAUSE_CYCLES)
+            status = int(step(int(S.now) + PAUSE_CYCLES))
             if status in (NEED_WORK, DONE):
-                return
+                return status
             if status == FAILED:
                 raise EngineError(checks.explain(self))
             if checks.progress_marks(self) == before:
@@ -250,10 +287,10 @@ class Engine:
         values["resident_warp_cycles"] = int(self._arena.arrays["sms"]["warp_cycles"].sum())
         return values
 
-    def _difference(self) -> Counters:
+    def _difference(self, launches: int = 1) -> Counters:
         now = self._read()
         values = {name: value if name in PEAKS else value - self._before[name] for name, value in now.items()}
-        return Counters({"cycles": int(self._S.now) - self._start, "launches": 1, **values})
+        return Counters({"cycles": int(self._S.now) - self._start, "launches": launches, **values})
 
     def _array_traffic(self, launch: LaunchInfo) -> dict[str, dict[str, int]]:
         table = self._arena.arrays["arrays"]

@@ -34,7 +34,7 @@ void = types.void
 FOREVER = 1 << 62  # a time that never comes
 
 # Names of the component records. A new component adds one here.
-COMPONENTS = ("wheel", "arrays", "sampler", "sm", "l1", "noc", "l2", "dram", "mff", "units")
+COMPONENTS = ("wheel", "arrays", "sampler", "sm", "l1", "noc", "l2", "dram", "mff", "scu")
 
 ROOT = np.dtype(
     [

@@ -13,6 +13,7 @@ import msgspec
 from warpsift.errors import WarpsiftError
 from warpsift.machines.dram_spec import Dram
 from warpsift.machines.mff_spec import Mff
+from warpsift.machines.scu_spec import ScuSpec
 
 LINE_BYTES = 128
 MAX_PORTS = 64  # inputs or outputs of one crossbar: arbitration uses one 64-bit mask per output
@@ -122,6 +123,7 @@ class Machine(Section, kw_only=True):
     launch: Launch = Launch()
     ideal: Ideal = Ideal()
     mff: Mff = Mff()
+    scu: ScuSpec = ScuSpec()
 
     @property
     def peak_dram_bytes_per_second(self) -> float:
@@ -141,6 +143,7 @@ class MachineError(WarpsiftError):
 def _problems(m: Machine):
     yield from _positive(m)
     yield from m.mff.problems()
+    yield from m.scu.problems()
     sm, l1, l2, noc, dram = m.sm, m.l1, m.l2, m.noc, m.dram
     if sm.warps > MAX_WARPS_PER_SM:
         yield f"sm.warps = {sm.warps}: at most {MAX_WARPS_PER_SM} warps per SM are modelled"

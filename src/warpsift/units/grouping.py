@@ -153,7 +153,7 @@ def group_elements(tags, slots, ids, geometry, state, out, probes):
 @njit(cache=True)
 def flush_groups(tags, slots, geometry, state, out, probes):
     """Evict set by set, oldest way first; one PROBE per set, and one more for each further line of entries read."""
-    sets, ways, key_bits, epoch, tag_address, slot_address, group = geometry
+    sets, ways, key_bits, epoch, tag_address, slot_address, _ = geometry
     low_bits = (np.int64(1) << COUNT_SHIFT) - 1
     key_mask = (np.int64(1) << key_bits) - 1
     made = 0

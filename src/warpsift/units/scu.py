@@ -184,9 +184,8 @@ class Scu:
         access = Access(data, inputs, repeats=repeats, **vectors)
         mask = access.mask
         if mask is not None and (mask.dtype != np.uint32 or len(mask) * 32 < inputs):
-            raise ScuError(
-                f"{name}: mask '{mask.name}' is {mask.dtype}[{len(mask)}]; {inputs} elements need uint32[{-(-inputs // 32)}]"
-            )
+            needed = f"uint32[{-(-inputs // 32)}]"
+            raise ScuError(f"{name}: mask '{mask.name}' is {mask.dtype}[{len(mask)}]; {inputs} elements need {needed}")
         for role, column in (("index", access.index), ("count", access.count)):
             if column is None:
                 continue
@@ -306,7 +305,8 @@ class Scu:
             return self.gpu.memory.empty(f"scu.{name}", at + needed, data.dtype)
         if out.itemsize != data.itemsize:
             raise ScuError(
-                f"{name}: elements of '{data.name}' have {data.itemsize} bytes, those of output '{out.name}' {out.itemsize}"
+                f"{name}: elements of '{data.name}' have {data.itemsize} bytes, "
+                f"those of output '{out.name}' {out.itemsize}"
             )
         if at < 0 or at + needed > len(out):
             raise ScuError(

@@ -15,14 +15,25 @@ from warpsift.machines.scu_spec import ScuSpec
 from warpsift.simt import DeviceArray
 from warpsift.simt.stream import LINE_BYTES, UnitInfo
 from warpsift.units import scu_trace, scu_walk
-from warpsift.units.filtering import DROPPED, FilterTable
+from warpsift.units.filtering import DROPPED, WORD_BYTES, FilterTable
 from warpsift.units.grouping import ASSIGNED, EVICTIONS, FLUSHED_SETS, SLOTS_PER_ENTRY, GroupTable
-from warpsift.units.scu_trace import PROBE, RUN, WRITE, ScuChunk, Vector
+from warpsift.units.scu_trace import (
+    BY_EVICTED,
+    BY_FETCHED,
+    BY_PROBED,
+    PROBE,
+    RUN,
+    WRITE,
+    ScuChunk,
+    ScuSetup,
+    Vector,
+)
 
 CHUNK_ELEMENTS = 1 << 15  # bounds the memory of a trace; nothing observable depends on it
 
-# Whose progress releases the writes of an operation
-BY_FETCHED, BY_PROBED, BY_EVICTED = 0, 1, 2
+# What the request buffer holds of a probe beside its set: ID and element number; with costs, cost and set number too.
+PROBE_BYTES = 2 * WORD_BYTES
+PROBE_WITH_COST_BYTES = 4 * WORD_BYTES
 
 _NO_WORDS = np.zeros(1, np.uint32)
 _NO_NUMBERS = np.zeros(1, np.int32)
@@ -125,6 +136,15 @@ class ScuOperation:
     def table(self) -> FilterTable | GroupTable | None:
         return self.target.group or self.target.filter
 
+    def _setup(self, clear: tuple[int, int]) -> ScuSetup:
+        table = self.table
+        entry_bytes = 0
+        if table is not None:
+            costs = isinstance(table, FilterTable) and table.cost_dtype is not None
+            entry_bytes = table.set_bytes + (PROBE_WITH_COST_BYTES if costs else PROBE_BYTES)
+        compares = self.target.compare is not None
+        return ScuSetup(tuple(self.vectors), self.writes_follow, compares, entry_bytes, *clear)
+
     @property
     def vectors(self) -> list[Vector]:
         found = self.access.vectors()
@@ -135,10 +155,9 @@ class ScuOperation:
 
     # ------------------------------------------------------------------ the work
     def chunks(self) -> Iterator[ScuChunk]:
-        cleared = self._begin()
+        setup: ScuSetup | None = self._setup(self._begin())
         self._cursor[:] = 0
         self._cursor[scu_walk.WORD] = -1
-        vector_lines = sum(v.lines for v in self.vectors)
         done = 0
         while True:
             piece = self._walk()
@@ -149,9 +168,8 @@ class ScuOperation:
             kept, writes, probes, evictions = self._act(piece, positions, done, final)
             self.kept += kept
             done += n
-            yield ScuChunk(runs, writes, probes, n, kept, evictions, cleared, vector_lines)
-            cleared = (0, 0)
-            vector_lines = 0
+            yield ScuChunk(runs, writes, probes, n, kept, evictions, setup)
+            setup = None
             if final:
                 break
         if self.target.group is not None:

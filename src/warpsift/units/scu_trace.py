@@ -52,6 +52,26 @@ class Vector:
 
 
 @dataclass(frozen=True)
+class ScuSetup:
+    """What the unit is configured with before an operation begins."""
+
+    vectors: tuple[Vector, ...]
+    follows: int  # whose progress releases the writes: BY_FETCHED, BY_PROBED or BY_EVICTED
+    compares: bool  # elements go to the Bitmask Constructor
+    entry_bytes: int  # of a probe in the hash request buffer: the request and the set that comes back; 0: no probes
+    clear_address: int
+    clear_bytes: int
+
+    @property
+    def clear_lines(self) -> int:
+        return -(-self.clear_bytes // LINE_BYTES)
+
+
+# Whose progress releases the writes of an operation
+BY_FETCHED, BY_PROBED, BY_EVICTED = 0, 1, 2
+
+
+@dataclass(frozen=True)
 class ScuChunk:
     """Some elements of an operation."""
 
@@ -61,25 +81,22 @@ class ScuChunk:
     elements: int  # outputs of its runs
     kept: int
     evictions: int = 0  # eviction reads
-    cleared: tuple[int, int] = (0, 0)  # address and bytes that are cleared before the operation begins
-    vector_lines: int = 0  # of the whole operation, told by its first chunk
-
-    @property
-    def cleared_lines(self) -> int:
-        return -(-self.cleared[1] // LINE_BYTES)
+    setup: ScuSetup | None = None  # in the first chunk of an operation
 
     def counts(self) -> dict[str, int]:
         fetched = self.runs["sectors"] != 0
+        setup = self.setup
+        vector_lines = sum(v.lines for v in setup.vectors) if setup else 0
         return {
             "scu_elements": self.elements,
             "scu_elements_kept": self.kept,
             "scu_addresses": int(self.runs["elements"].sum()),
-            "scu_read_lines": int(fetched.sum()) + self.vector_lines,
+            "scu_read_lines": int(fetched.sum()) + vector_lines,
             "scu_write_lines": len(self.writes),
             "scu_hash_probes": len(self.probes),
             "scu_hash_writes": int(np.count_nonzero(self.probes["write_sectors"])),
             "scu_hash_evictions": self.evictions,
-            "scu_cleared_lines": self.cleared_lines,
+            "scu_cleared_lines": setup.clear_lines if setup else 0,
         }
 
 

@@ -90,8 +90,8 @@ def measure(inputs, flags, mask, index, count, data_length):
         length = np.int64(count[i]) if (flags & HAS_COUNT) != 0 else np.int64(1)
         if length < 0:
             return total, np.int64(i)
-        span = min(length, 1) if (flags & REPEATS) != 0 else length
-        if length > 0 and (first < 0 or first + span > data_length):
+        last = first if (flags & REPEATS) != 0 else first + length - 1
+        if length > 0 and (first < 0 or last >= data_length):
             return total, np.int64(i)
         total += length
     return total, np.int64(-1)
@@ -151,7 +151,7 @@ def extremes(inputs, flags, mask, index, count, data):
         first = np.int64(index[i]) if (flags & HAS_INDEX) != 0 else np.int64(i)
         length = np.int64(count[i]) if (flags & HAS_COUNT) != 0 else np.int64(1)
         if (flags & REPEATS) != 0:
-            length = min(length, 1)
+            length = np.int64(1 if length > 0 else 0)
         for at in range(first, first + length):
             value = np.int64(data[at])
             if first_seen:

@@ -1,0 +1,373 @@
+"""The Stream Compaction Unit, cycle by cycle (SCU paper, sections 3.2 and 4.1, Figs. 7 and 8).
+
+    Address Generator -> Data Fetch FIFO -> Bitmask Constructor or Data Store      (basic)
+                                         -> Filtering/Grouping -> Data Store       (enhanced, step 1)
+
+A tick is one core clock (the paper clocks the unit with the GPU). Stages run back to front, so that an element spends
+at least a cycle in each. Each stage moves up to `width` elements. The FIFO is strictly in order: an element waits for
+the data of the one before it. All reads pass one of two coalescing units, all writes the Data Store; everything goes
+through the crossbar to the L2. Step 1 of filtering and grouping holds a probe in the request buffer until its set has
+come; probes are evaluated in order, and an update reaches later probes of the same set that are already in the buffer
+(the buffer compares set numbers), so that none sees an old set.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.engine.layout import S_t, i64, kernel, load, store, void
+from warpsift.engine.scu_memory import READING, coalesce_read, fetch_vectors, request_done, unit_send, vectors_ready
+from warpsift.engine.scu_state import (
+    BUFFER_FULL,
+    CLEARING,
+    DATA,
+    FIFO_FULL,
+    HASH,
+    IN_FLIGHT,
+    NETWORK,
+    NO_DATA,
+    NO_REPLY,
+    NOTHING,
+    PROBES,
+    RUNS,
+    STORE_FULL,
+    TO_EVICTION,
+    TO_STORE,
+    VECTOR,
+    WRITES,
+    probe_row,
+    run_row,
+    scu,
+    write_row,
+)
+
+BY_FETCHED, BY_PROBED = 0, 1  # as in units/scu_operation.py
+
+
+# ---- Data Store -------------------------------------------------------------------------------------------------
+@kernel(i64, S_t)
+def released(S):
+    """How far the stage that feeds the Data Store has come."""
+    U = scu(S.p_scu, 0)
+    if U.follows == BY_FETCHED:
+        return U.outputs
+    return U.probes_evaluated if U.follows == BY_PROBED else U.evictions_read
+
+
+@kernel(i64, S_t)
+def store_tick(S):
+    """Send the lines that are complete; 1 if any went."""
+    U = scu(S.p_scu, 0)
+    limit = released(S)
+    moved = np.int64(0)
+    while U.write_head < U.write_tail:
+        W = write_row(U.p_writes, U.write_head & (WRITES - 1))
+        if W.after > limit:
+            break
+        if unit_send(S, np.int64(DATA), W.line, W.sectors, W.partial, np.int64(TO_STORE)) == 0:
+            break
+        U.write_head += 1
+        U.writes_pending += 1
+        U.scu_write_requests += 1
+        moved = np.int64(1)
+    return moved
+
+
+@kernel(i64, S_t)
+def store_blocked(S):
+    """1 if as many complete lines wait for the crossbar as the Data Store has buffers."""
+    U = scu(S.p_scu, 0)
+    last = U.write_head + U.open_lines - 1
+    if last >= U.write_tail:
+        return np.int64(0)
+    return np.int64(1) if write_row(U.p_writes, last & (WRITES - 1)).after <= released(S) else np.int64(0)
+
+
+# ---- Filtering/Grouping -----------------------------------------------------------------------------------------
+@kernel(i64, S_t)
+def clear_tick(S):
+    """Clear the hash table line by line before its first probe; 1 if a line was sent."""
+    U = scu(S.p_scu, 0)
+    moved = np.int64(0)
+    while U.cleared < U.clear_lines:
+        line = U.clear_line + U.cleared
+        if unit_send(S, np.int64(HASH), line, np.int64(15), np.int64(0), np.int64(TO_STORE)) == 0:
+            break
+        U.cleared += 1
+        U.writes_pending += 1
+        U.scu_cleared_lines += 1
+        moved = np.int64(1)
+    return moved
+
+
+@kernel(i64, S_t)
+def hash_write(S):
+    """Write back what the first probe changed and read what it evicts, one packet at a time; 1 when all are sent."""
+    U = scu(S.p_scu, 0)
+    row = U.probes_evaluated & (PROBES - 1)
+    P = probe_row(U.p_probes, row)
+    if U.hash_step == 0:  # first, so that the evicted entry is read before its place is written
+        if P.evict_sectors != 0:
+            token = (row << 3) | TO_EVICTION
+            if unit_send(S, np.int64(HASH), P.evict_line, P.evict_sectors, np.int64(READING), token) == 0:
+                return np.int64(0)
+            store(U.p_probe_request, row, P.evict_sectors)
+            U.evictions_pending += 1
+            U.scu_hash_evictions += 1
+        U.hash_step = 1
+    if U.hash_step == 1:
+        if P.write_sectors != 0:
+            if unit_send(S, np.int64(HASH), P.line, P.write_sectors, P.write_sectors, np.int64(TO_STORE)) == 0:
+                return np.int64(0)
+            U.writes_pending += 1
+            U.scu_hash_writes += 1
+        U.hash_step = 2
+    if P.second_sectors != 0:
+        if unit_send(S, np.int64(HASH), P.second_line, P.second_sectors, P.second_sectors, np.int64(TO_STORE)) == 0:
+            return np.int64(0)
+        U.writes_pending += 1
+        U.scu_hash_writes += 1
+    U.hash_step = 0
+    return np.int64(1)
+
+
+@kernel(i64, S_t)
+def evaluate_tick(S):
+    """Evaluate up to `width` probes, in order, whose sets have come; 1 if any."""
+    U = scu(S.p_scu, 0)
+    moved = np.int64(0)
+    U.hash_cause = NOTHING
+    for _ in range(U.width):
+        if U.probes_evaluated >= U.probes_issued:
+            break
+        if U.ideal_hash != 0:
+            if probe_row(U.p_probes, U.probes_evaluated & (PROBES - 1)).evict_sectors != 0:
+                U.evictions_read += 1
+        else:
+            serial = load(U.p_probe_request, U.probes_evaluated & (PROBES - 1))
+            if U.hash_step == 0 and request_done(S, np.int64(HASH), serial) == 0:
+                U.hash_cause = NO_REPLY
+                break
+            if hash_write(S) == 0:
+                U.hash_cause = NETWORK
+                break
+        U.probes_evaluated += 1
+        moved = np.int64(1)
+    return moved
+
+
+@kernel(i64, S_t)
+def issue_probe(S):
+    """Take one element into the request buffer and ask for its set; NOTHING, or why that cannot be."""
+    U = scu(S.p_scu, 0)
+    if U.cleared < U.clear_lines:
+        return np.int64(CLEARING)
+    if U.probes_issued - U.probes_evaluated + U.evictions_pending >= U.probe_entries:
+        return np.int64(BUFFER_FULL)
+    row = U.probes_issued & (PROBES - 1)
+    P = probe_row(U.p_probes, row)
+    serial = np.int64(-1)
+    if P.sectors != 0 and U.ideal_hash == 0:
+        serial = coalesce_read(S, np.int64(HASH), P.line, P.sectors)
+        if serial < 0:
+            return np.int64(BUFFER_FULL) if -1 - serial == IN_FLIGHT else np.int64(NETWORK)
+    store(U.p_probe_request, row, serial)
+    U.probes_issued += 1
+    U.scu_hash_requests += 1
+    return np.int64(NOTHING)
+
+
+# ---- Data Fetch -------------------------------------------------------------------------------------------------
+@kernel(i64, S_t, i64)
+def hand_on(S, elements):
+    """Give up to so many elements to the next stage; how many it took. The cause is left in U.fetch_cause."""
+    U = scu(S.p_scu, 0)
+    if U.follows == BY_FETCHED:
+        if store_blocked(S) != 0:
+            U.fetch_cause = STORE_FULL
+            return np.int64(0)
+        if U.compares != 0:
+            U.scu_elements_compared += elements
+        else:
+            U.scu_elements_stored += elements
+        return elements
+    taken = np.int64(0)
+    while taken < elements:
+        cause = issue_probe(S)
+        if cause != NOTHING:
+            U.fetch_cause = cause
+            break
+        taken += 1
+    return taken
+
+
+@kernel(i64, S_t)
+def fetch_tick(S):
+    """Forward up to `width` elements from the head of the FIFO; 1 if any."""
+    U = scu(S.p_scu, 0)
+    budget = U.width
+    U.fetch_cause = NOTHING
+    moved = np.int64(0)
+    while budget > 0:
+        if U.head_run > U.address_run or (U.head_run == U.address_run and U.address_begun == 0):
+            break
+        R = run_row(U.p_runs, U.head_run & (RUNS - 1))
+        here = R.elements
+        if U.head_run == U.address_run:
+            here -= U.elements_left
+        here -= U.head_done
+        if here == 0:
+            if U.head_run == U.address_run:
+                break
+            U.head_run += 1  # a run without elements
+            continue
+        if request_done(S, np.int64(DATA), load(U.p_run_request, U.head_run & (RUNS - 1))) == 0:
+            U.fetch_cause = NO_DATA
+            break
+        taken = min(here, budget)
+        if R.outputs != 0:
+            taken = hand_on(S, taken)
+            U.outputs += taken
+            U.scu_elements += taken
+        if taken == 0:
+            break
+        moved = np.int64(1)
+        budget -= taken
+        U.scu_elements_fetched += taken
+        U.fifo_used -= taken
+        U.head_done += taken
+        if U.head_done == R.elements:
+            U.head_done = 0
+            U.head_run += 1
+    return moved
+
+
+# ---- Address Generator ------------------------------------------------------------------------------------------
+@kernel(i64, S_t)
+def begin_run(S):
+    """Start on the next run if the vectors that it needs are there."""
+    U = scu(S.p_scu, 0)
+    R = run_row(U.p_runs, U.address_run & (RUNS - 1))
+    if vectors_ready(S, R.input, R.output, U.address_outputs + R.outputs - 1) == 0:
+        return np.int64(0)
+    U.address_begun = 1
+    U.address_requested = 0
+    U.slots_left = R.slots
+    U.elements_left = R.elements
+    U.address_outputs += R.outputs
+    return np.int64(1)
+
+
+@kernel(i64, S_t)
+def request_run(S):
+    """Ask for the line of the present run; 0 if that must wait (the cause is left in U.address_cause)."""
+    U = scu(S.p_scu, 0)
+    row = U.address_run & (RUNS - 1)
+    R = run_row(U.p_runs, row)
+    serial = np.int64(-1)
+    if R.sectors != 0:
+        if U.fifo_used >= U.fifo_elements:
+            U.address_cause = FIFO_FULL
+            return np.int64(0)
+        serial = coalesce_read(S, np.int64(DATA), R.line, R.sectors)
+        if serial < 0:
+            U.address_cause = -1 - serial
+            return np.int64(0)
+    store(U.p_run_request, row, serial)
+    U.address_requested = 1
+    return np.int64(1)
+
+
+@kernel(i64, S_t)
+def address_tick(S):
+    """Spend up to `width` slots; 1 if any."""
+    U = scu(S.p_scu, 0)
+    budget = U.width
+    U.address_cause = NOTHING
+    while budget > 0 and U.address_run < U.run_tail:
+        if U.address_begun == 0 and begin_run(S) == 0:
+            U.address_cause = VECTOR
+            break
+        if U.slots_left > 0:
+            spent = min(U.slots_left, budget)
+            U.slots_left -= spent
+            budget -= spent
+            continue
+        if U.elements_left > 0:
+            if U.address_requested == 0 and request_run(S) == 0:
+                break
+            taken = min(min(budget, U.elements_left), U.fifo_elements - U.fifo_used)
+            if taken == 0:
+                U.address_cause = FIFO_FULL
+                break
+            U.elements_left -= taken
+            U.fifo_used += taken
+            U.scu_addresses += taken
+            budget -= taken
+        if U.elements_left == 0:
+            U.address_run += 1
+            U.address_begun = 0
+    return np.int64(1) if budget < U.width else np.int64(0)
+
+
+# ---- the unit ---------------------------------------------------------------------------------------------------
+@kernel(i64, S_t)
+def finished(S):
+    U = scu(S.p_scu, 0)
+    if U.final == 0 or U.address_run < U.run_tail or U.fifo_used > 0 or U.cleared < U.clear_lines:
+        return np.int64(0)
+    if U.probes_evaluated < U.probe_tail or U.evictions_pending > 0:
+        return np.int64(0)
+    return np.int64(1) if U.write_head == U.write_tail and U.writes_pending == 0 else np.int64(0)
+
+
+@kernel(void, S_t, i64)
+def count_stalls(S, cycles):
+    """Book cycles in which a stage stood still under what it waited for."""
+    U = scu(S.p_scu, 0)
+    cause = U.address_cause
+    if cause == VECTOR:
+        U.scu_stall_vector_cycles += cycles
+    elif cause == FIFO_FULL:
+        U.scu_stall_fifo_cycles += cycles
+    elif cause == IN_FLIGHT:
+        U.scu_stall_inflight_cycles += cycles
+    elif cause == NETWORK:
+        U.scu_stall_network_cycles += cycles
+    cause = U.fetch_cause
+    if cause == NO_DATA:
+        U.scu_stall_data_cycles += cycles
+    elif cause == STORE_FULL:
+        U.scu_stall_store_cycles += cycles
+    elif cause == CLEARING:
+        U.scu_stall_clear_cycles += cycles
+    elif cause == BUFFER_FULL or cause == NETWORK:  # noqa: SIM109 (a tuple costs time when compiled)
+        U.scu_stall_buffer_cycles += cycles
+    if U.hash_cause == NO_REPLY:
+        U.scu_stall_probe_cycles += cycles
+    elif U.hash_cause == NETWORK:
+        U.scu_stall_hash_network_cycles += cycles
+
+
+@kernel(void, S_t)
+def scu_tick(S):
+    """One cycle of the unit, back to front."""
+    U = scu(S.p_scu, 0)
+    moved = store_tick(S) | clear_tick(S)
+    if U.follows != BY_FETCHED:
+        moved |= evaluate_tick(S)
+    fetched = fetch_tick(S)
+    addressed = address_tick(S)
+    moved |= fetch_vectors(S)
+    U.scu_fetch_busy_cycles += fetched
+    U.scu_address_busy_cycles += addressed
+    if fetched != 0:
+        U.fetch_cause = NOTHING
+    if addressed != 0:
+        U.address_cause = NOTHING
+    count_stalls(S, np.int64(1))
+    U.done = finished(S)
+    # Asleep only when every stage waits for a reply; room in the crossbar is not announced, so that is polled.
+    waits = U.address_cause == NETWORK or U.fetch_cause == NETWORK or U.hash_cause == NETWORK
+    waits = waits or U.cleared < U.clear_lines or U.write_head < U.write_tail
+    U.awake = 1 if (moved | fetched | addressed) != 0 or waits else 0

@@ -1,0 +1,95 @@
+"""Hands an SCU operation to the engine: the trace goes into the rings chunk by chunk, and the loop runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from warpsift.engine import scu_state as state
+from warpsift.engine.run import DONE
+from warpsift.machines.scu_spec import ScuSpec
+from warpsift.simt.stream import LINE_BYTES, UnitInfo, UnitOperation
+from warpsift.units.scu_trace import ScuChunk, ScuSetup, Vector
+
+if TYPE_CHECKING:
+    from warpsift.engine.counters import Counters
+
+
+@dataclass(frozen=True)
+class OperationResult:
+    """One timed operation of a unit."""
+
+    info: UnitInfo
+    start_cycle: int
+    counters: Counters
+
+
+def run_operation(
+    arrays: dict[str, np.ndarray], S: Any, spec: ScuSpec, operation: UnitOperation, advance: Callable[[], int]
+) -> None:
+    """Simulate one operation; `advance` runs the loop until it wants something and gives its status."""
+    U = arrays["scu"][0]
+    started = int(S.now)
+    S.now += spec.call_overhead_cycles
+    for name in state.PER_OPERATION:
+        setattr(U, name, 0)
+    pieces = iter(operation.chunks())
+    upcoming: Any = next(pieces)
+    _configure(U, arrays, spec, upcoming.setup)
+    while True:
+        while upcoming is not None and U.run_tail - U.address_run <= U.width:
+            _push(U, arrays, upcoming)
+            upcoming = next(pieces, None)
+        U.final = upcoming is None
+        U.awake = 1
+        if advance() == DONE:
+            break
+    U.scu_operations += 1
+    U.scu_cycles += int(S.now) - started
+
+
+def probe_entries(spec: ScuSpec, setup: ScuSetup) -> int:
+    """How many probes the request buffer holds."""
+    if setup.entry_bytes == 0 or spec.probe_limit == -1:
+        return state.MOST_PROBES
+    return max(1, min(state.MOST_PROBES, spec.hash_buffer_bytes // setup.entry_bytes))
+
+
+def _configure(U: Any, arrays: dict[str, np.ndarray], spec: ScuSpec, setup: ScuSetup) -> None:
+    U.follows, U.compares = setup.follows, setup.compares
+    U.probe_entries = probe_entries(spec, setup)
+    if not spec.ideal_hash:
+        U.clear_line, U.clear_lines = setup.clear_address // LINE_BYTES, setup.clear_lines
+    vectors = [v for v in setup.vectors if v.lines]
+    U.vectors = len(vectors)
+    for index, vector in enumerate(vectors):
+        _set_vector(arrays["scu.vectors"][index], vector)
+
+
+def _set_vector(row: Any, vector: Vector) -> None:
+    row.first_line, row.lines = vector.address // LINE_BYTES, vector.lines
+    row.bits, row.by = vector.bits, vector.by
+    row.bit_offset = (vector.address % LINE_BYTES) * 8
+    row.end_bit = row.bit_offset + vector.length * vector.bits
+    row.requested = row.arrived = row.consumed = 0
+
+
+def _push(U: Any, arrays: dict[str, np.ndarray], chunk: ScuChunk) -> None:
+    U.run_tail = _copy(arrays["scu.runs"], int(U.run_tail), int(U.head_run), chunk.runs)
+    U.write_tail = _copy(arrays["scu.writes"], int(U.write_tail), int(U.write_head), chunk.writes)
+    U.probe_tail = _copy(arrays["scu.probes"], int(U.probe_tail), int(U.probes_evaluated), chunk.probes)
+
+
+def _copy(ring: np.ndarray, tail: int, head: int, rows: np.ndarray) -> int:
+    """Append rows to a ring; gives its new end."""
+    size, n = len(ring), len(rows)
+    assert tail + n - head <= size, "a chunk of an SCU trace does not fit its ring"
+    at = tail % size
+    first = min(n, size - at)
+    plain = ring.view(np.ndarray)
+    plain[at : at + first] = rows[:first]
+    plain[: n - first] = rows[first:]
+    return tail + n

@@ -1,0 +1,180 @@
+"""Records of the SCU's timing model: two coalescing units, vector buffers, rings of the trace, and the counters.
+
+The trace (units/scu_trace.py) comes in chunks; its records are copied into rings, of which the FIFOs of the hardware
+are windows: the Data Fetch FIFO is what lies between the run that is being forwarded and the run that the Address
+Generator is at, and the hash request buffer what lies between the probe being evaluated and the newest one issued.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.engine.layout import Arena, accessor
+from warpsift.machines.spec import LINE_BYTES, Machine
+from warpsift.units.scu_trace import PROBE, RUN, WRITE
+
+RUNS = 1 << 18  # rings; a chunk is at most 2 x 32 Ki runs, and the FIFO holds less than that
+PROBES = 1 << 17
+WRITES = 1 << 18
+REQUESTS_KEPT = 1 << 14  # more than the FIFO and the hash buffer can wait for
+VECTORS = 6
+VECTOR_RING = 64  # lines; more than the vector buffers hold
+MOST_PROBES = 8192  # "unlimited"
+
+DATA, HASH = 0, 1  # the two coalescing units
+# What a reply is for; the token is number << 3 | this
+TO_DATA, TO_HASH, TO_VECTOR, TO_EVICTION, TO_STORE = 0, 1, 2, 3, 4
+
+# Why a stage stood still
+NOTHING, VECTOR, FIFO_FULL, IN_FLIGHT, NETWORK, NO_DATA, STORE_FULL, BUFFER_FULL, NO_REPLY, CLEARING = range(10)
+
+COUNTERS = {
+    "scu_operations": "operations completed",
+    "scu_cycles": "core cycles from the call of an operation to the last acknowledged write",
+    "scu_elements": "elements that reached Bitmask Constructor, Data Store or Filtering/Grouping",
+    "scu_addresses": "addresses that the Address Generator put into the FIFO",
+    "scu_elements_fetched": "elements that left the FIFO, second operands included",
+    "scu_elements_compared": "elements at the Bitmask Constructor",
+    "scu_elements_stored": "elements at the Data Store",
+    "scu_hash_requests": "probes of the hash table, and sets read when groups are flushed",
+    "scu_coalescer_lookups": "runs and probes that the coalescing units compared with pending requests",
+    "scu_read_requests": "line requests of the data coalescing unit, vectors not included",
+    "scu_reads_merged": "runs that waited on a pending request of the same line",
+    "scu_vector_requests": "line requests for mask, index, count, filter and order vectors",
+    "scu_write_requests": "line writes of the Data Store",
+    "scu_hash_reads": "line requests of the hash coalescing unit",
+    "scu_hash_reads_merged": "probes that waited on a pending request of the same line",
+    "scu_hash_writes": "writes to hash tables",
+    "scu_hash_evictions": "reads of evicted groups",
+    "scu_cleared_lines": "lines written to clear hash tables",
+    "scu_address_busy_cycles": "cycles in which the Address Generator moved on",
+    "scu_fetch_busy_cycles": "cycles in which Data Fetch forwarded an element",
+    "scu_stall_vector_cycles": "Address Generator: a vector entry had not arrived",
+    "scu_stall_fifo_cycles": "Address Generator: the FIFO was full",
+    "scu_stall_inflight_cycles": "Address Generator: all requests of the coalescing unit were in flight",
+    "scu_stall_network_cycles": "Address Generator: no room in the crossbar",
+    "scu_stall_data_cycles": "Data Fetch: the first element's data had not arrived",
+    "scu_stall_store_cycles": "Data Fetch: the Data Store waited for the crossbar",
+    "scu_stall_buffer_cycles": "Data Fetch: the hash request buffer, or its requests in flight, were used up",
+    "scu_stall_clear_cycles": "Data Fetch: the hash table was still being cleared",
+    "scu_stall_probe_cycles": "Filtering/Grouping: the first probe's set had not arrived",
+    "scu_stall_hash_network_cycles": "Filtering/Grouping: no room in the crossbar",
+}
+
+COALESCER = np.dtype(
+    [
+        ("port", np.int64),
+        ("window", np.int64),
+        ("limit", np.int64),  # requests in flight
+        ("issued", np.int64),  # serial number of the next request
+        ("in_flight", np.int64),
+        ("p_requests", np.int64),
+        ("reply_kind", np.int64),
+    ],
+    align=True,
+)
+REQUEST = np.dtype([("line", np.int64), ("sectors", np.int64), ("left", np.int64)], align=True)
+VECTOR_ROW = np.dtype(
+    [
+        ("first_line", np.int64),
+        ("lines", np.int64),
+        ("bits", np.int64),
+        ("bit_offset", np.int64),
+        ("end_bit", np.int64),
+        ("by", np.int64),
+        ("requested", np.int64),
+        ("arrived", np.int64),  # in order
+        ("consumed", np.int64),
+        ("p_left", np.int64),  # ring: sectors still on the way
+    ],
+    align=True,
+)
+_CONFIGURATION = [
+    "width",
+    "fifo_elements",
+    "vector_lines",  # of the buffer, over all vectors
+    "open_lines",
+    "whole_lines",
+    "ideal_hash",
+    "p_coalescers",
+    "p_vectors",
+    "p_runs",
+    "p_run_request",
+    "p_writes",
+    "p_probes",
+    "p_probe_request",
+]
+# Set to 0 when an operation begins.
+PER_OPERATION = [
+    "follows",  # whose progress releases writes
+    "compares",
+    "vectors",
+    "final",  # 1: the whole trace is in the rings
+    "done",
+    "awake",  # 1: a tick may find something to do
+    "run_tail",
+    "write_tail",
+    "probe_tail",
+    "clear_line",
+    "clear_lines",
+    "cleared",
+    # Address Generator
+    "address_run",
+    "address_begun",
+    "address_requested",
+    "slots_left",
+    "elements_left",
+    "address_outputs",
+    # Data Fetch
+    "head_run",
+    "head_done",
+    "fifo_used",
+    "outputs",
+    # Filtering/Grouping
+    "probes_issued",
+    "probes_evaluated",
+    "probe_entries",  # of the request buffer, for this operation's entry size
+    "hash_step",
+    "evictions_read",
+    "evictions_pending",
+    # Data Store
+    "write_head",
+    "writes_pending",
+    # why each stage stood still in the last tick
+    "address_cause",
+    "fetch_cause",
+    "hash_cause",
+]
+SCU = np.dtype([(name, np.int64) for name in (*_CONFIGURATION, *PER_OPERATION, *COUNTERS)], align=True)
+scu = accessor(SCU)
+coalescer = accessor(COALESCER)
+request_row = accessor(REQUEST)
+vector_row = accessor(VECTOR_ROW)
+run_row = accessor(RUN)
+write_row = accessor(WRITE)
+probe_row = accessor(PROBE)
+
+
+def allocate(S: object, arena: Arena, machine: Machine) -> None:
+    spec = machine.scu
+    U, S.p_scu = arena.record("scu", SCU)  # type: ignore[attr-defined]
+    U.width, U.open_lines = spec.width, spec.store_open_lines
+    U.fifo_elements = spec.fetch_fifo_bytes // spec.fetch_entry_bytes
+    U.vector_lines = spec.vector_buffer_bytes // LINE_BYTES
+    U.whole_lines, U.ideal_hash = spec.request_bytes == LINE_BYTES, spec.ideal_hash
+    U.p_coalescers = arena.table("scu.coalescers", COALESCER, 2)
+    ports = (0, min(spec.ports, machine.noc.unit_ports) - 1)
+    limits = (spec.inflight_requests or REQUESTS_KEPT, spec.probe_limit if spec.probe_limit > 0 else REQUESTS_KEPT)
+    for unit in (DATA, HASH):
+        row = arena.arrays["scu.coalescers"][unit]
+        row.port, row.limit, row.window = machine.sm.count + ports[unit], limits[unit], spec.merge_window
+        row.reply_kind = TO_DATA if unit == DATA else TO_HASH
+        row.p_requests = arena.table(f"scu.requests{unit}", REQUEST, REQUESTS_KEPT)
+    U.p_vectors = arena.table("scu.vectors", VECTOR_ROW, VECTORS)
+    for index in range(VECTORS):
+        arena.arrays["scu.vectors"][index].p_left = arena.table(f"scu.vector{index}", np.int64, VECTOR_RING)
+    U.p_runs = arena.table("scu.runs", RUN, RUNS)
+    U.p_run_request = arena.table("scu.run_request", np.int64, RUNS)
+    U.p_writes = arena.table("scu.writes", WRITE, WRITES)
+    U.p_probes = arena.table("scu.probes", PROBE, PROBES)
+    U.p_probe_request = arena.table("scu.probe_request", np.int64, PROBES)
