@@ -48,8 +48,8 @@ def simulate(algorithm: str, graph: str | CsrGraph, *, observer: Observer | None
 def run_request(request: Request, graph: CsrGraph, observer: Observer) -> RunResult:
     """Run a request on a graph that is already loaded."""
     chosen = algorithm_named(request.algorithm)
-    driver = _driver(request, chosen)
     machine = _machine(request)
+    driver = _driver(request, chosen, machine)
     graph, options = chosen.prepare(graph, request.options)
     engine = _engine(machine, request, observer)
     sink = Observed(engine, observer.on_launch)
@@ -70,18 +70,23 @@ def run_request(request: Request, graph: CsrGraph, observer: Observer) -> RunRes
         iterations=outcome.iterations,
         work=outcome.work.as_dict(),
         notes=outcome.notes,
-        phases=by_phase(sink.launches),
+        phases=by_phase(sink.launches, sink.operations),
         values=outcome.values,
         launches=sink.launches,
         host_seconds=host_seconds,
     )
     if engine is not None and machine is not None:
         _add_timing(result, engine, machine, graph.edges)
+        _add_energy(result, engine, machine, request)
     return result
 
 
-def _driver(request: Request, chosen: Algorithm) -> Callable[[Gpu, CsrGraph, Options], Outcome]:
-    return chosen.styles[request.style]
+def _driver(request: Request, chosen: Algorithm, machine: Machine | None) -> Callable[..., Outcome]:
+    if request.unit == "none":
+        return chosen.styles[request.style]
+    from warpsift import units
+
+    return units.resolve(request.unit, machine)[chosen.name]
 
 
 def _machine(request: Request) -> Machine | None:
@@ -89,7 +94,8 @@ def _machine(request: Request) -> Machine | None:
         return None
     from warpsift.machines import load_machine
 
-    return load_machine(request.gpu, request.overrides)
+    settings = {key: value for key, value in request.overrides.items() if not key.startswith("costs.")}
+    return load_machine(request.gpu, settings)
 
 
 def _engine(machine: Machine | None, request: Request, observer: Observer) -> Engine | None:
@@ -114,16 +120,31 @@ def _add_timing(result: RunResult, engine: Engine, machine: Machine, edges: int)
     result.timing = timing_of(total, machine) | {"roofline": roofline(total, machine), "counters": dict(total)}
     if edges and result.timing["seconds"]:
         result.timing["mteps"] = round(edges / result.timing["seconds"] / 1e6, 3)  # the graph's edges, once each
+    unit_cycles = sum(timed.counters.cycles for timed in engine.operations)
+    result.timing["unit_seconds"] = engine.seconds(unit_cycles)
+    result.timing["gpu_seconds"] = result.timing["seconds"] - result.timing["unit_seconds"]
     result.machine = machine_parameters(machine)
     result.engine = engine
     for phase in result.phases:
-        mine = [
-            timed.counters
-            for timed in engine.launches
-            if (timed.launch.phase, timed.launch.compaction) == (phase.name, phase.compaction)
-        ]
+        of_unit = [(o.info, o.counters) for o in engine.operations if o.info.unit == phase.unit]
+        of_gpu = [(launch.launch, launch.counters) for launch in engine.launches]
+        key = (phase.name, phase.compaction)
+        mine = [c for info, c in (of_unit if phase.unit else of_gpu) if (info.phase, info.compaction) == key]
         if mine:
             phase.timing = timing_of(sum(mine[1:], mine[0]), machine)
+
+
+def _add_energy(result: RunResult, engine: Engine, machine: Machine, request: Request) -> None:
+    """Joules and watts, where the cost tables know the machine."""
+    from warpsift.results.energy import energy_of, has_prices
+
+    if not has_prices(machine):
+        result.notes["energy"] = f"no cost table for {machine.name!r}"
+        return
+    waiting = sum(timed.counters.cycles for timed in engine.operations)
+    result.energy = energy_of(engine.total, machine, request.unit, waiting, request.overrides).to_dict()
+    for known in ("machine", "unit", "seconds"):
+        result.energy.pop(known)
 
 
 def _verdict(chosen: Algorithm, graph: CsrGraph, outcome: Outcome, options: Options) -> tuple[str, str]:

@@ -25,7 +25,7 @@ class Request:
     algorithm: str
     graph: str
     style: str = "frontier"
-    unit: str = "none"
+    unit: str = "none"  # what it accelerates decides the style
     gpu: str | None = None
     overrides: Mapping[str, Any] = field(default_factory=dict)  # machine parameters, such as {"l2.ways": 8}
     options: Options = field(default_factory=Options)
@@ -37,6 +37,8 @@ class Request:
         return asdict(replace(self, overrides=dict(self.overrides)))
 
 
+# The style that each unit accelerates; its baseline is the plain GPU in that style.
+UNIT_STYLES = {"scu": "frontier", "scu-basic": "frontier", "mff": "vertex"}
 _REQUEST_FIELDS = {f.name for f in fields(Request)} - {"options"}
 _OPTION_FIELDS = {f.name for f in fields(Options)}
 
@@ -53,7 +55,24 @@ def make_request(algorithm: str, graph: str, choices: Mapping[str, Any]) -> Requ
     chosen = algorithm_named(algorithm)
     if request.style not in chosen.styles:
         raise RequestError(unknown("style", request.style, list(chosen.styles)))
-    return request
+    return _with_unit(request, "style" in own)
+
+
+def _with_unit(request: Request, style_was_chosen: bool) -> Request:
+    """The style follows from the unit; a contradiction is an error."""
+    if request.unit == "none":
+        return request
+    if "+" in request.unit:
+        raise RequestError(
+            f"unit '{request.unit}': the units cannot be combined, since they accelerate different styles of an "
+            "algorithm (scu: frontier, mff: vertex); compare them with 'warpsift compare --units none,scu,mff'"
+        )
+    if request.unit not in UNIT_STYLES:
+        raise RequestError(unknown("unit", request.unit, ["none", *UNIT_STYLES]))
+    style = UNIT_STYLES[request.unit]
+    if style_was_chosen and request.style != style:
+        raise RequestError(f"unit '{request.unit}' accelerates the {style} style; leave out style '{request.style}'")
+    return replace(request, style=style)
 
 
 def algorithm_named(name: str) -> Algorithm:

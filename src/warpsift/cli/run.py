@@ -34,8 +34,9 @@ def run(
     algorithm: Annotated[str, typer.Argument(help="bfs, sssp, pagerank or wcc")],
     graph: GraphOption,
     style: Annotated[
-        Style, typer.Option(help="The SCU paper's frontiers or the MFF paper's vertices.")
-    ] = Style.frontier,
+        Style | None, typer.Option(help="The SCU paper's frontiers (default) or the MFF paper's vertices.")
+    ] = None,
+    unit: Annotated[str, typer.Option(help="none, scu, scu-basic or mff.")] = "none",
     gpu: GpuOption = None,
     set_: SetOption = None,
     ideal: Annotated[
@@ -84,7 +85,8 @@ def run(
             algorithm,
             loaded,
             observer=observer,
-            style=style.value,
+            **({"style": style.value} if style else {}),
+            unit=unit,
             gpu=gpu,
             overrides=overrides_of(set_, ideal),
             check=check,

@@ -28,7 +28,7 @@ def table_of(title: str, columns: list[str], rows: list[list[Any]]) -> Table:
 def _phase_row(phase: Phase, timed: bool) -> list[str]:
     c = phase.counters
     row = [
-        phase.name + (" *" if phase.compaction else ""),
+        (f"{phase.unit}: " if phase.unit else "") + phase.name + (" *" if phase.compaction else ""),
         thousands(phase.launches),
         thousands(c.warp_instructions),
         thousands(c.transactions),
@@ -59,7 +59,7 @@ def print_run(console: Console, result: RunResult) -> None:
     timed = bool(result.timing)
     if timed:
         columns += ["cycles", "L1 hits", "L2 hits", "bandwidth"]
-    total = Phase("total", False, sum(p.launches for p in result.phases), result.counters, result.timing)
+    total = Phase("total", False, "", sum(p.launches for p in result.phases), result.counters, {}, result.timing)
     console.print(table_of("", columns, [_phase_row(phase, timed) for phase in [*result.phases, total]]))
     if any(phase.compaction for phase in result.phases):
         console.print(Text("* stream compaction", style="dim"))
@@ -95,9 +95,38 @@ def _print_timing(console: Console, result: RunResult) -> None:
     stack = ", ".join(f"{k.replace('_', ' ')} {100 * v:.0f} %" for k, v in timing["stall_stack"].items() if v >= 0.005)
     console.print(Text(f"scheduler cycles: {stack}"))
     roof = timing["roofline"]
+    if timing["unit_seconds"]:
+        console.print(
+            Text(f"GPU {1e6 * timing['gpu_seconds']:.1f} us, {result.unit} {1e6 * timing['unit_seconds']:.1f} us")
+        )
     console.print(
         Text(
             f"roofline: {roof['thread_instructions_per_dram_byte']:.2f} thread instructions per DRAM byte, "
             f"{roof['bound']}-bound roof, {100 * roof['share_of_roof']:.1f} % of it reached"
+        )
+    )
+    if result.energy:
+        _print_energy(console, result)
+
+
+def _print_energy(console: Console, result: RunResult) -> None:
+    energy = result.energy
+    low, high = energy["energy_range_joules"]
+    console.print(
+        Text(
+            f"energy: {1e3 * energy['energy_joules']:.3g} mJ ({1e3 * low:.3g} to {1e3 * high:.3g}), "
+            f"{energy['power_watts']:.1f} W; the unit {1e3 * energy['unit_joules']:.2g} mJ"
+        )
+    )
+    parts: dict[str, float] = {}
+    for component, joules in energy["energy_by_component"].items():
+        parts[component.split(".")[0]] = parts.get(component.split(".")[0], 0.0) + joules
+    total = energy["energy_joules"] or 1.0
+    largest = sorted(parts.items(), key=lambda item: -item[1])
+    console.print(Text("  " + ", ".join(f"{name} {100 * j / total:.0f} %" for name, j in largest if j / total > 0.005)))
+    weakest = energy["least_certain"]
+    console.print(
+        Text(
+            f"  {100 * weakest['share']:.0f} % rest on {weakest['coefficient']}, the least certain number", style="dim"
         )
     )

@@ -5,25 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from warpsift.simt.counters import LaunchRecord, StreamCounters
+from warpsift.simt.counters import LaunchRecord, OperationRecord, StreamCounters
 
 
 @dataclass
 class Phase:
-    """All launches of one phase of the algorithm."""
+    """All launches, or all operations of a unit, of one phase of the algorithm."""
 
     name: str
     compaction: bool
+    unit: str = ""  # whose operations; empty: the GPU's launches
     launches: int = 0
     counters: StreamCounters = field(default_factory=StreamCounters)
-    timing: dict[str, float] = field(default_factory=dict)  # cycles, seconds and the engine's counters, if timed
+    unit_counters: dict[str, int] = field(default_factory=dict)  # what a unit's operations counted
+    timing: dict[str, Any] = field(default_factory=dict)  # cycles, seconds and the engine's counters, if timed
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "phase": self.name,
             "compaction": self.compaction,
+            "unit": self.unit,
             "launches": self.launches,
             **stream_dict(self.counters),
+            **self.unit_counters,
             **self.timing,
         }
 
@@ -41,14 +45,20 @@ def stream_dict(c: StreamCounters) -> dict[str, Any]:
     }
 
 
-def by_phase(launches: list[LaunchRecord]) -> list[Phase]:
-    """Sum launches by phase, in order of first appearance."""
-    phases: dict[tuple[str, bool], Phase] = {}
+def by_phase(launches: list[LaunchRecord], operations: list[OperationRecord]) -> list[Phase]:
+    """Sum launches and operations by phase, in order of first appearance; the unit's come last."""
+    phases: dict[tuple[str, bool, str], Phase] = {}
     for launch in launches:
-        key = (launch.info.phase, launch.info.compaction)
+        key = (launch.info.phase, launch.info.compaction, "")
         phase = phases.setdefault(key, Phase(*key))
         phase.launches += 1
         phase.counters += launch.counters
+    for operation in operations:
+        key = (operation.info.phase, operation.info.compaction, operation.info.unit)
+        phase = phases.setdefault(key, Phase(*key))
+        phase.launches += 1
+        for name, value in operation.counters.items():
+            phase.unit_counters[name] = phase.unit_counters.get(name, 0) + value
     return list(phases.values())
 
 
