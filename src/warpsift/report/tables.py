@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from warpsift.results.record import Phase, RunResult
+
+if TYPE_CHECKING:
+    from warpsift.compare import Comparison
 
 
 def thousands(value: float) -> str:
@@ -130,3 +134,44 @@ def _print_energy(console: Console, result: RunResult) -> None:
             f"  {100 * weakest['share']:.0f} % rest on {weakest['coefficient']}, the least certain number", style="dim"
         )
     )
+
+
+def print_comparison(console: Console, comparison: Comparison) -> None:
+    """What `warpsift compare` shows: one column per unit."""
+    rows = [entry.as_dict() for entry in comparison.entries]
+    graph = comparison.entries[0].result.graph
+    stand_in = f", a stand-in for {graph['stand_in_for']}" if graph["stand_in_for"] else ""
+    console.print(Text(f"{comparison.algorithm} on {graph['name']}{stand_in}, {comparison.gpu}", style="bold"))
+    lines: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
+        ("style", lambda r: r["style"]),
+        ("check", lambda r: r["check"]),
+        ("time, us", lambda r: f"{1e6 * r['seconds']:.1f}"),
+        ("  GPU", lambda r: f"{1e6 * r['gpu_seconds']:.1f}"),
+        ("  unit", lambda r: f"{1e6 * r['unit_seconds']:.1f}"),
+        ("speedup", lambda r: f"{r['speedup']:.2f}"),
+        ("compaction, share of time", lambda r: f"{100 * r['compaction_share']:.0f} %"),
+        ("GPU warp instructions", lambda r: thousands(r["gpu_warp_instructions"])),
+        ("  removed", lambda r: f"{100 * r['gpu_instructions_removed']:.0f} %"),
+        ("frontier elements", lambda r: thousands(r["frontier_elements"])),
+        ("edges touched / E", lambda r: f"{r['edges_touched_per_edge']:.2f}"),
+        ("transactions / mem. instr.", lambda r: f"{r['transactions_per_memory_instruction']:.2f}"),
+        ("bandwidth utilisation", lambda r: f"{100 * r['bandwidth_utilisation']:.1f} %"),
+        ("DRAM traffic, MB", lambda r: f"{r['dram_bytes'] / 1e6:.2f}"),
+    ]
+    if rows[0]["energy_joules"] is not None:
+        lines += [
+            ("energy, mJ", lambda r: f"{1e3 * r['energy_joules']:.3g}"),
+            ("  unit", lambda r: f"{1e3 * r['unit_joules']:.2g}"),
+            ("energy reduction", lambda r: f"{r['energy_reduction']:.2f}"),
+            ("  SMs clock-gated meanwhile", lambda r: _gated(rows, r, "clock_gate")),
+            ("  SMs power-gated meanwhile", lambda r: _gated(rows, r, "power_gate")),
+            ("power, W", lambda r: f"{r['power_watts']:.1f}"),
+        ]
+    body = [[label, *(cell(row) for row in rows)] for label, cell in lines]
+    console.print(table_of("", ["", *(row["unit"] for row in rows)], body))
+
+
+def _gated(rows: list[dict[str, Any]], row: dict[str, Any], mode: str) -> str:
+    """Energy reduction when the waiting SMs are gated; the baseline of the same style never waits."""
+    base = next(r for r in rows if r["unit"] == "none" and r["style"] == row["style"])
+    return f"{base['energy_joules'] / row['energy_by_gpu_idle'][mode]:.2f}"
