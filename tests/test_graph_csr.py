@@ -12,7 +12,7 @@ import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warpsift.graph import CsrGraph, GraphError, require_nonnegative_weights
+from warpsift.graph import CsrGraph, GraphError, describe, require_nonnegative_weights
 
 
 @st.composite
@@ -144,10 +144,17 @@ def test_arrays_are_read_only_and_not_shared_with_the_caller():
     assert graph.targets.dtype == np.int32
 
 
-def test_rows_given_in_any_order_are_sorted():
+def test_rows_given_in_any_order_stay_so_and_can_be_sorted():
     graph = CsrGraph(np.array([0, 3, 3]), np.array([1, 0, 1]), np.array([7, 8, 5]))
-    assert listed(graph) == [(0, 0, 8), (0, 1, 5), (0, 1, 7)]
-    assert listed(graph.with_weights(np.array([1, 3, 2]))) == [(0, 0, 1), (0, 1, 2), (0, 1, 3)]
+    assert listed(graph) == [(0, 1, 7), (0, 0, 8), (0, 1, 5)]
+    ordered = graph.sorted_rows()
+    assert listed(ordered) == [(0, 0, 8), (0, 1, 5), (0, 1, 7)]
+    assert ordered.sorted_rows() is ordered
+    assert describe(graph)["duplicate_arcs"] == 1
+    heavier_first = ordered.with_weights(np.array([1, 3, 2])).sorted_rows()
+    assert listed(heavier_first) == [(0, 0, 1), (0, 1, 2), (0, 1, 3)]
+    both_ways = CsrGraph(np.array([0, 2, 3, 4]), np.array([2, 1, 0, 0]))
+    assert both_ways.is_symmetric
 
 
 @pytest.mark.parametrize(

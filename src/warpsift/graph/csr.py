@@ -32,11 +32,16 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 
+_NO_KEYS = np.empty(0, np.int32)
+_NO_KEYS.flags.writeable = False  # like all arrays of a graph, so that Numba compiles for one kind only
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class CsrGraph:
     """An immutable directed graph; see the module's text for the arrays.
 
-    Rows are sorted by target, parallel arcs by weight; what is given in another order is brought into this one.
+    `from_edges`, the readers and the generators sort rows by target and parallel arcs by weight, so that equal graphs
+    have equal arrays; rows given to the constructor stay as they are (`sorted_rows()` sorts them).
     """
 
     offsets: np.ndarray  # int64, nodes + 1
@@ -58,11 +63,10 @@ class CsrGraph:
             raise GraphError(
                 f"graph {self.name!r}: {offsets.size - 1} nodes; node IDs are 4 bytes, so at most {MAX_NODES}"
             )
-        weights = _checked_weights(self.weights, targets.size, self.name)
-        offsets, targets, weights = _sorted_rows(offsets, targets, weights, self.name)
+        _check_rows(offsets, targets, self.name)
         object.__setattr__(self, "offsets", offsets)
         object.__setattr__(self, "targets", targets)
-        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "weights", _checked_weights(self.weights, targets.size, self.name))
         if self.original_ids is not None:
             object.__setattr__(self, "original_ids", _frozen(self.original_ids, np.int64))
         object.__setattr__(self, "provenance", MappingProxyType(dict(self.provenance)))
@@ -130,7 +134,16 @@ class CsrGraph:
     @cached_property
     def is_symmetric(self) -> bool:
         """Whether every arc has its reverse, as often and with the same weight."""
-        return self.content_hash == self.in_edges.content_hash
+        return self.sorted_rows().content_hash == self.in_edges.sorted_rows().content_hash
+
+    def sorted_rows(self) -> CsrGraph:
+        """The graph with rows sorted by target and parallel arcs by weight: itself if they are."""
+        keys = weight_keys(self.weights)
+        keys.flags.writeable = False
+        if check_rows(self.offsets, self.targets, keys)[0] != ROWS_UNSORTED:
+            return self
+        offsets, targets, weights = csr_arrays(self.sources, self.targets, self.weights, self.nodes)
+        return replace(self, offsets=offsets, targets=targets, weights=weights)
 
     def with_weights(self, weights: np.ndarray | None) -> CsrGraph:
         """The same arcs with these weights, one per arc in the order of `targets` (None removes them)."""
@@ -225,22 +238,14 @@ class CsrGraph:
         return scipy.sparse.csr_array((data, self.targets.copy(), self.offsets.copy()), shape=shape)
 
 
-def _sorted_rows(
-    offsets: np.ndarray, targets: np.ndarray, weights: np.ndarray | None, name: str
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-    """The arrays, with rows sorted if they are not; whatever is no graph raises."""
-    keys = weight_keys(weights)
-    keys.flags.writeable = False
-    finding, place = check_rows(offsets, targets, keys)
+def _check_rows(offsets: np.ndarray, targets: np.ndarray, name: str) -> None:
+    """Raise for arrays that are no graph."""
+    finding, place = check_rows(offsets, targets, _NO_KEYS)
     if finding == BAD_OFFSETS:
         raise GraphError(f"graph {name!r}: offsets fall after node {place}; they must rise")
     if finding == BAD_TARGETS:
         nodes = offsets.size - 1
         raise GraphError(f"graph {name!r}: node ID {targets[place]} is out of range; expected 0 to {nodes - 1}")
-    if finding == ROWS_UNSORTED:
-        sources = np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
-        return csr_arrays(sources, targets, weights, offsets.size - 1)
-    return offsets, targets, weights
 
 
 def _frozen(values: np.ndarray, dtype: type) -> np.ndarray:

@@ -44,7 +44,8 @@ def _spread(values: np.ndarray) -> dict[str, float] | None:
 
 
 def _duplicates(graph: CsrGraph) -> int:
-    """Arcs beyond the first of each (source, target): rows are sorted, so they lie side by side."""
+    """Arcs beyond the first of each (source, target): in sorted rows they lie side by side."""
+    graph = graph.sorted_rows()
     same = (graph.targets[1:] == graph.targets[:-1]) & (graph.sources[1:] == graph.sources[:-1])
     return int(np.count_nonzero(same))
 

@@ -14,7 +14,8 @@ from warpsift.graph.generators.trim import undirected_graph
 
 COLLAB_DEGREE = 4.95  # of dblp-2010 (1,615,400 arcs / 326,186 nodes)
 # Newman, "The structure of scientific collaboration networks", PNAS 98 (2001): papers per author and authors per
-# paper fall off as power laws (exponents 2 to 3 and 3 to 4) that are cut off, the former at some hundreds of papers.
+# paper fall off as power laws with a cut-off. The numbers are choices within that shape, looked at beside dblp-2010
+# (docs/graphs.md has the comparison).
 _PRODUCTIVITY_EXPONENT = 2.5
 _MOST_PRODUCTIVE = 200.0  # the cut-off, in units of the least productive author
 _AUTHORS_EXPONENT = 3.5

@@ -13,7 +13,7 @@ from warpsift.graph.csr import CsrGraph
 from warpsift.graph.errors import GraphError
 
 GRAPH500 = (0.57, 0.19, 0.19)  # A, B, C of the Graph 500 benchmark, section "Generating the edge list"
-RMAT = (0.45, 0.15, 0.15)  # A, B, C of the R-MAT paper's example and of GTgraph's default
+RMAT = (0.45, 0.15, 0.15)  # A, B, C of the GTgraph generator's default
 KRON_EDGE_FACTOR = 48  # of the DIMACS challenge's kron_g500-logn graphs, SCU paper table 5
 EDGE_FACTOR = 16  # Graph 500's and GAP's default
 

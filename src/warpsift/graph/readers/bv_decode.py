@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# WebGraph's CompressionFlags: the numbers are the file format's, for documentation only.
+# Numbered as in WebGraph's CompressionFlags; .properties files name them.
 DELTA, GAMMA, GOLOMB, SKEWED_GOLOMB, UNARY, ZETA, NIBBLE = range(1, 8)
 FINE, CUT_SHORT, TOO_MANY_ARCS, BAD_REFERENCE, BAD_BLOCKS, BAD_INTERVAL, BAD_SUCCESSOR = range(7)
 
