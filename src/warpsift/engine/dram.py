@@ -25,9 +25,10 @@ from warpsift.engine.dram_queue import (
     has_room,
     update_drain,
     waiting_write_to,
+    wants_drain,
 )
 from warpsift.engine.dram_refresh import refresh_step, start_refresh
-from warpsift.engine.dram_sched import choose, evaluate_bank, issue_chosen, retire, update_urgent
+from warpsift.engine.dram_sched import choose, evaluate_bank, issue_chosen, next_starvation, retire, update_urgent
 from warpsift.engine.dram_state import (
     COUNTERS,
     C_t,
@@ -217,7 +218,7 @@ def _schedule(S, D, C, clk):
 @kernel(i64, D_t, C_t, i64)
 def _fill_bank_queues(D, C, clk):
     """One request moves from the common queue to a bank's queue; return the clock at which to look again."""
-    update_drain(D, C, clk)
+    update_drain(D, C)
     if C.fill_wanted == 0:
         return np.int64(FOREVER)
     moved = fill_row_hits(D, C) if D.fill_row_hit == 1 else fill_oldest(D, C)
@@ -235,8 +236,8 @@ def channel_clock(S, D, C, clk):
     start_refresh(D, C, clk)
     wake = refresh_step(D, C, clk)
     if D.bank_entries == 0:
-        update_drain(D, C, clk)
-        wake = min(wake, update_urgent(D, C, clk))
+        update_drain(D, C)
+        update_urgent(D, C, clk)
     if C.refresh_issued == 1:
         wake = clk + 1
     else:
@@ -245,6 +246,10 @@ def channel_clock(S, D, C, clk):
             wake = clk + 1  # the refresh may have waited for this command
     if D.bank_entries > 0:
         wake = min(wake, _fill_bank_queues(D, C, clk))
+    else:
+        wake = min(wake, next_starvation(D, C))
+    if wants_drain(D, C) != C.draining:
+        wake = clk + 1
     if C.transit_first >= 0:
         Q = request_row(C.p_requests, C.transit_first)
         if has_room(D, C, Q.write) == 1:

@@ -21,6 +21,8 @@ from warpsift.machines.dram_spec import Dram
 
 MEMORY_DIRECTORY = Path(__file__).parent.parent / "machines" / "dram"
 
+STUCK_CLOCKS = 1_000_000  # a channel with requests that moves no data for so long has a fault
+
 
 def memory_names() -> list[str]:
     """The memories that come with the package."""
@@ -40,7 +42,7 @@ def load_memory(name: str | Path) -> Dram:
 
 @kernel(i64, S_t, i64, i64, i64)
 def drive(S, p_addresses, p_writes, count):
-    """Send `count` requests to channel 0 and run until it is empty; return the clock of the last completion."""
+    """Send `count` requests to channel 0 and run until it is empty; return the clock of the last completion (-1: stuck)."""
     D = dram(S.p_dram, 0)
     C = channel(D.p_channels, 0)
     clk = np.int64(0)
@@ -52,11 +54,14 @@ def drive(S, p_addresses, p_writes, count):
             if offer_request(D, C, write) == 1:
                 put_request(D, C, load(p_addresses, sent), write, sent, clk, clk)
                 sent += 1
-                step = clk + 1
             else:
                 D.dram_queue_full_stalls += 1
         run_channel(S, D, C, clk)
+        if sent < count and offer_request(D, C, load(p_writes, sent)) == 1:
+            step = clk + 1  # room again: the next request comes in the next clock
         clk = max(min(step, C.wake), clk + 1)
+        if clk > C.last_done + STUCK_CLOCKS and (sent < count or C.requests > 0):
+            return np.int64(-1)
     return C.last_done
 
 
@@ -78,6 +83,8 @@ class Memory:
         where = self.arena.adopt("pattern.addresses", np.array(addresses, np.int64))
         kinds = self.arena.adopt("pattern.writes", np.array(is_write, np.int64))
         cycles = int(drive(self.S, where, kinds, n))
+        if cycles < 0:
+            raise RuntimeError(f"the memory holds {int(self.C.requests)} requests but has nothing to do")
         finish_at(self.S, cycles)
         self.arena.release("pattern.addresses")
         self.arena.release("pattern.writes")

@@ -167,25 +167,27 @@ def has_room(D, C, write):
     return np.int64(C.waiting0 < D.queue_entries)
 
 
-@kernel(void, D_t, C_t, i64)
-def update_drain(D, C, clk):
-    """Two queues: decide whether reads or writes are served from now on."""
+@kernel(i64, D_t, C_t)
+def wants_drain(D, C):
+    """Two queues: 1 if writes should be served now, 0 if reads should."""
     if D.split == 0:
-        return
-    before = C.draining
+        return np.int64(0)
     if C.draining == 0:
         only_writes = C.waiting1 > 0 and C.waiting1 == C.requests
         idle = C.waiting0 == 0 and C.waiting1 >= D.drain_idle
-        if C.waiting1 >= D.drain_high or idle or only_writes:
-            C.draining = 1
-            C.drain_left = C.waiting1
-    elif D.drain_batch == 1:
-        if C.drain_left <= 0:
-            C.draining = 0
-    elif C.waiting1 <= D.drain_low and C.waiting0 > 0:
-        C.draining = 0
-    if before == C.draining:
+        return np.int64(C.waiting1 >= D.drain_high or idle or only_writes)
+    if D.drain_batch == 1:
+        return np.int64(C.drain_left > 0)
+    return np.int64(C.waiting1 > D.drain_low or C.waiting0 == 0)
+
+
+@kernel(void, D_t, C_t)
+def update_drain(D, C):
+    """Turn from reads to writes or back; all banks then offer something else."""
+    if wants_drain(D, C) == C.draining:
         return
+    C.draining = 1 - C.draining
+    C.drain_left = C.waiting1
     C.fill_wanted = 1
     C.urgent = -1
     if D.bank_entries == 0:

@@ -87,7 +87,8 @@ def _offer_open(D, C, B, clk):
     if other >= 0:
         order = request_row(C.p_requests, other).order
         capped = D.hit_cap > 0 and B.accesses >= D.hit_cap and order < first_hit
-        if D.precharge_any == 1 or first_hit == FOREVER or capped:
+        used = D.precharge_any == 1 and B.accesses > 0  # a row just opened is used before it is closed
+        if used or first_hit == FOREVER or capped:
             key = order + (ROW_COMMAND_LAST if D.column_first else 0)
             when = _offer(C, B, clk, earliest_precharge(D, C, B), key, PRECHARGE, other)
     elif D.closed_page == 1 and first_hit == FOREVER and B.accesses > 0:
@@ -133,11 +134,9 @@ def evaluate_bank(D, C, B, clk):
     return _offer_open(D, C, B, clk)
 
 
-@kernel(i64, D_t, C_t, i64)
-def update_urgent(D, C, clk):
-    """Find a starving request; return the clock at which the oldest one would starve."""
-    if D.starvation == 0:
-        return np.int64(FOREVER)
+@kernel(i64, D_t, C_t)
+def _oldest(D, C):
+    """The oldest waiting request of the kind being served, or -1."""
     if D.split == 0:
         oldest = C.age_first0
         if oldest < 0 or (
@@ -147,16 +146,26 @@ def update_urgent(D, C, clk):
             oldest = C.age_first1
     else:
         oldest = C.age_first1 if C.draining == 1 else C.age_first0
-    if oldest < 0:
+    return oldest
+
+
+@kernel(i64, D_t, C_t)
+def next_starvation(D, C):
+    """The clock at which the oldest request begins to starve, or FOREVER (none, or known already)."""
+    if D.starvation == 0:
         return np.int64(FOREVER)
-    Q = request_row(C.p_requests, oldest)
-    starves = Q.arrive + D.starvation + 1
-    if clk < starves:
-        return starves
-    if C.urgent != oldest:
-        C.urgent = oldest
-        store(C.p_ready, Q.bank, 0)
-    return np.int64(FOREVER)
+    q = _oldest(D, C)
+    if q < 0 or q == C.urgent:
+        return np.int64(FOREVER)
+    return request_row(C.p_requests, q).arrive + D.starvation + 1
+
+
+@kernel(void, D_t, C_t, i64)
+def update_urgent(D, C, clk):
+    """Find a starving request: its bank then serves nothing else."""
+    if next_starvation(D, C) <= clk:
+        C.urgent = _oldest(D, C)
+        store(C.p_ready, request_row(C.p_requests, C.urgent).bank, 0)
 
 
 @kernel(i64, D_t, C_t, i64)
