@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import naive_mff
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive_mff
 from warpsift.algorithms import ALGORITHMS, OptionError, Options
 from warpsift.graph import load_graph
 from warpsift.simt import Counter, DeviceMemoryError, Gpu, KernelError, kernel
