@@ -185,8 +185,8 @@ class Engine:
     def total(self) -> Counters:
         """Counters summed over all launches and operations of units."""
         total = Counters({})
-        for result in (*self.launches, *self.operations):
-            total = total + result.counters
+        for counters in [r.counters for r in self.launches] + [r.counters for r in self.operations]:
+            total = total + counters
         return total
 
     def seconds(self, cycles: int) -> float:

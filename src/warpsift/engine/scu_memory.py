@@ -43,7 +43,8 @@ READING = -1  # in place of a mask of partly written sectors
 @kernel(i64, S_t, i64, i64, i64, i64, i64)
 def unit_send(S, unit, line, sectors, partial, token):
     """Send a read (`partial` = READING) or a write through a coalescing unit's port; 0 if the port has no room."""
-    port = coalescer(scu(S.p_scu, 0).p_coalescers, unit).port
+    C = coalescer(scu(S.p_scu, 0).p_coalescers, unit)
+    port = C.port if C.ports == 1 else C.port + line % C.ports
     data_bytes = np.int64(0) if partial == READING else 32 * popcount(sectors)
     flits = flits_of(S, data_bytes)
     if noc_room(S, REQUESTS, port, flits) == 0:
@@ -202,7 +203,7 @@ def scu_reply(S, token, sectors):
     kind = token & 7
     number = token >> 3
     U.awake = 1
-    if kind == TO_DATA or kind == TO_HASH:
+    if kind == TO_DATA or kind == TO_HASH:  # noqa: SIM109 (a tuple costs time when compiled)
         C = coalescer(U.p_coalescers, DATA if kind == TO_DATA else HASH)
         Q = request_row(C.p_requests, number & (REQUESTS_KEPT - 1))
         Q.left &= sectors ^ ALL_SECTORS

@@ -63,7 +63,8 @@ COUNTERS = {
 
 COALESCER = np.dtype(
     [
-        ("port", np.int64),
+        ("port", np.int64),  # first of
+        ("ports", np.int64),  # so many; a line always takes the same one
         ("window", np.int64),
         ("limit", np.int64),  # requests in flight
         ("issued", np.int64),  # serial number of the next request
@@ -163,11 +164,12 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     U.vector_lines = spec.vector_buffer_bytes // LINE_BYTES
     U.whole_lines, U.ideal_hash = spec.request_bytes == LINE_BYTES, spec.ideal_hash
     U.p_coalescers = arena.table("scu.coalescers", COALESCER, 2)
-    ports = (0, min(spec.ports, machine.noc.unit_ports) - 1)
+    ports = ((0, 1), (1, spec.hash_ports) if spec.hash_ports else (0, 1))
     limits = (spec.inflight_requests or REQUESTS_KEPT, spec.probe_limit if spec.probe_limit > 0 else REQUESTS_KEPT)
     for unit in (DATA, HASH):
         row = arena.arrays["scu.coalescers"][unit]
-        row.port, row.limit, row.window = machine.sm.count + ports[unit], limits[unit], spec.merge_window
+        row.port, row.ports = machine.sm.count + ports[unit][0], ports[unit][1]
+        row.limit, row.window = limits[unit], spec.merge_window
         row.reply_kind = TO_DATA if unit == DATA else TO_HASH
         row.p_requests = arena.table(f"scu.requests{unit}", REQUEST, REQUESTS_KEPT)
     U.p_vectors = arena.table("scu.vectors", VECTOR_ROW, VECTORS)

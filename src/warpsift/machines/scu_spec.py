@@ -6,6 +6,7 @@ leaves open is an option here, with our answer as the default and the reason bes
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
@@ -26,7 +27,7 @@ class ScuSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     merge_window: int = 4  # table 1: a read is compared with so many of the newest pending requests
     request_bytes: Literal[32, 128] = 32  # what a read asks for: the sectors it needs, or its whole block
     store_open_lines: int = 4  # lines that the Data Store gathers at once; the paper says "simple coalescing"
-    ports: int = 2  # crossbar ports: one per coalescing unit (Fig. 8 draws two); 1: both share one
+    hash_ports: int = 1  # crossbar ports of the second coalescing unit (Fig. 8 draws it apart); 0: shares the first's
     call_overhead_cycles: int = 0  # from the GPU's end to the first address (spec: 0 to compare with the paper)
 
     # Filtering and grouping (table 2; GTX 980)
@@ -45,16 +46,18 @@ class ScuSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     accumulate: Literal["scu", "gpu"] = "scu"  # who adds the source's distance to a weight: Data Store or a kernel
     ideal_hash: bool = False  # probes answer at once and cause no traffic: a bound, not a design
 
-    def problems(self):
-        """Texts of what no hardware could have."""
+    def problems(self, unit_ports: int | None = None) -> Iterator[str]:
+        """Texts of what no hardware could have; `unit_ports` are those that the crossbar offers."""
         if not 1 <= self.width <= 16:
             yield f"scu.width = {self.width} must lie between 1 and 16 elements per cycle"
         if self.hash_ways not in (1, 2, 4, 8, 16):
             yield f"scu.hash_ways = {self.hash_ways} must be 1, 2, 4, 8 or 16"
         if not 1 <= self.group_elements <= 8:
             yield f"scu.group_elements = {self.group_elements} must lie between 1 and 8"
-        if self.ports not in (1, 2):
-            yield f"scu.ports = {self.ports} must be 1 or 2"
+        if self.hash_ports < 0:
+            yield f"scu.hash_ports = {self.hash_ports} must be at least 0"
+        if unit_ports is not None and 1 + self.hash_ports > unit_ports:
+            yield f"scu.hash_ports = {self.hash_ports} and a data port need noc.unit_ports = {1 + self.hash_ports} or more"
         if not 1 <= self.store_open_lines <= 8:
             yield f"scu.store_open_lines = {self.store_open_lines} must lie between 1 and 8"
         if not 1 <= self.merge_window <= 32:
@@ -71,11 +74,3 @@ class ScuSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         for key in ("bfs_filter_bytes", "sssp_filter_bytes", "sssp_group_bytes"):
             if getattr(self, key) < 512:
                 yield f"scu.{key} = {getattr(self, key)} holds no set of {self.hash_ways} ways"
-
-
-TX1 = {
-    "width": 1,
-    "bfs_filter_bytes": 132 * KIB,
-    "sssp_filter_bytes": 192 * KIB,
-    "sssp_group_bytes": 144 * KIB,
-}  # table 2, the values of the Tegra X1

@@ -143,7 +143,7 @@ class MachineError(WarpsiftError):
 def _problems(m: Machine):
     yield from _positive(m)
     yield from m.mff.problems()
-    yield from m.scu.problems()
+    yield from m.scu.problems(m.noc.unit_ports)
     sm, l1, l2, noc, dram = m.sm, m.l1, m.l2, m.noc, m.dram
     if sm.warps > MAX_WARPS_PER_SM:
         yield f"sm.warps = {sm.warps}: at most {MAX_WARPS_PER_SM} warps per SM are modelled"

@@ -112,16 +112,16 @@ def group_elements(tags, slots, ids, geometry, state, out, probes):
             if free < 0 and ((word & key_mask) == 0 or (word >> key_bits) != epoch):
                 free = way
         pointer = np.int64(tags[base]) >> POINTER_SHIFT
-        evicted = -1
+        evicted = np.int64(-1)
         count = np.int64(0)
+        way = np.int64(found)
         if found >= 0:
-            way = found
             count = (np.int64(tags[base + way]) >> COUNT_SHIFT) & 15
             if count >= group:  # full: these go out, a new group begins in their place
                 evicted = way
-                count = 0
+                count = np.int64(0)
         elif free >= 0:
-            way = free
+            way = np.int64(free)
             if free == 0:
                 pointer = np.int64(0)
         else:

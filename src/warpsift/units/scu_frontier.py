@@ -7,6 +7,7 @@ paper, section 3.3.1). The rest is the unit's.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -105,7 +106,7 @@ class Expansion:
     def lists(self, count: int) -> tuple[DeviceArray, DeviceArray]:
         return self.index.room(count), self.counts.room(count)
 
-    def steps(self, data: DeviceArray, count: int, **costs: DeviceArray | None) -> dict:
+    def steps(self, data: DeviceArray, count: int, **costs: Any) -> dict:
         """Step 1: build filter and order for the expansion of `data`; gives the keywords of step 2."""
         index, counts = self.lists(count)
         operands = (data, index, counts, count)

@@ -100,16 +100,18 @@ def _machinery(gpu: Gpu, graph: CsrGraph, source: int, spec: ScuSpec | None, enh
     state = allocate(gpu, graph, source)
     kind = state.distance.dtype
     expansion = Expansion(scu, carried_dtype=kind)
-    tables: list = [None, None, None]
+    near_group = far_filter = far_group = None
     if enhanced:
         filter_bytes, group_bytes = scu.spec.sssp_filter_bytes, scu.spec.sssp_group_bytes
         expansion.filter = scu.filter_table("expand_filter", filter_bytes, graph.nodes, cost_dtype=kind)
         expansion.group = scu.group_table("expand_group", group_bytes, graph.nodes)
-        tables[0] = scu.group_table("near_group", group_bytes, graph.nodes)
-        tables[1] = scu.filter_table("far_filter", filter_bytes, graph.nodes, cost_dtype=kind)
-        tables[2] = scu.group_table("far_group", group_bytes, graph.nodes)
+        near_group = scu.group_table("near_group", group_bytes, graph.nodes)
+        far_filter = scu.filter_table("far_filter", filter_bytes, graph.nodes, cost_dtype=kind)
+        far_group = scu.group_table("far_group", group_bytes, graph.nodes)
     near, far = (Growing(gpu, f"{name}_mask", np.uint32) for name in ("near", "far"))
-    return Machinery(scu, state, expansion, near, far, *tables, Ledger(), Work(edges=graph.edges))
+    return Machinery(
+        scu, state, expansion, near, far, near_group, far_filter, far_group, Ledger(), Work(edges=graph.edges)
+    )
 
 
 def _expand(gpu: Gpu, m: Machinery) -> None:
