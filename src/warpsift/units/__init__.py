@@ -19,6 +19,7 @@ UNITS: dict[str, tuple[str, str]] = {
     "none": ("warpsift.units.registry", "baseline"),
     "scu": ("warpsift.units.registry", "scu_enhanced"),
     "scu-basic": ("warpsift.units.registry", "scu_basic"),
+    "mff": ("warpsift.units.mff", "styles"),
 }
 
 

@@ -27,3 +27,8 @@ DRIVERS: dict[str, Callable[[Gpu, CsrGraph, Options], Outcome]] = {
     "sssp": sssp.run,
     "wcc": wcc.run,
 }
+
+
+def styles(machine: object = None) -> dict[str, Callable[[Gpu, CsrGraph, Options], Outcome]]:
+    """The unit's way of running each algorithm; every modelled machine may have one."""
+    return dict(DRIVERS)
