@@ -16,9 +16,9 @@ from warpsift.graph.generators.trim import directed_graph
 
 WEB_DEGREE = 9.88  # of cnr-2000 (3,216,152 arcs / 325,557 nodes)
 
-# Shares of links; what is left is new. With these, in-degrees fall with an exponent of about 3.5 over the upper 1 %
-# (Hill's estimator; a uniform graph has 13, the web 2.1 to 2.7: Broder et al., "Graph structure in the web", WWW 2000).
-# More far copies would lengthen the tail and cost locality.
+# Shares of links; what is left is new. They are choices, made by looking at the in-degrees that come out: these fall
+# with an exponent of about 3.6 over the upper 1 % (Hill's estimator, web-50000-10). That is a lighter tail than the
+# web's own 2.1 (Broder et al., "Graph structure in the web", WWW 2000); more far copies would cost locality.
 NEAR_COPIES = 0.5
 FAR_COPIES = 0.28
 _OUT_EXPONENT = 2.72  # of out-degrees, Broder et al.
