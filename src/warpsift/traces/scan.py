@@ -1,0 +1,337 @@
+"""Reading instruction lines: from bytes to rows of numbers, without a Python object per line.
+
+    0070 ffffffff 1 R6 LDG.E 1 R2 4 1 0x7f2c4a000000 4 0
+    PC   mask     dests opcode sources width mode addresses immediate
+
+Address modes: 0 lists an address per active lane, 1 gives a base and a stride (active lanes are neighbours), 2 a base
+and the difference from each active lane to the next. The width comes from the opcode, as Accel-Sim takes it, since
+NVBit can report it wrongly. A row has the columns below; an error stops the scan and leaves its code, line and token
+in `state`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.simt.stream import WARP_SIZE
+from warpsift.traces.compiled import compiled
+from warpsift.traces.opcodes import ADDRESSED_ALU, ALU, BARRIER, FIRST_MEMORY, UNSUPPORTED, class_of
+
+# Columns of a row. A directive (codes below) keeps its numbers in the source columns.
+LINE, CODE, MASK, WIDTH, DEST, DEST_SPAN, EXTENDED, SOURCES, FIRST_ADDRESS = range(9)
+SOURCE = 9
+MOST_SOURCES, MOST_DESTS = 8, 4  # Accel-Sim's parser stops at 4 and 1; later tracers list more
+COLUMNS = SOURCE + MOST_SOURCES
+BEGIN_BLOCK, BLOCK_ID, WARP, INSTRUCTIONS, END_BLOCK = range(100, 105)
+
+NO_REGISTER = -1
+ZERO_REGISTER = 255  # RZ
+
+# Columns of `state`.
+AT, LINE_END, TOKEN, TOKEN_END, LINE_NUMBER, LINE_NUMBERS, ERROR, USED = range(8)
+STATE = 8
+
+MESSAGES = {
+    1: "the line ends too early",
+    2: "expected a decimal number",
+    3: "expected a hexadecimal number",
+    4: "expected a register such as R12",
+    5: f"too many registers: at most {MOST_DESTS} destinations and {MOST_SOURCES} sources",
+    6: "unknown address mode; 0 (list), 1 (base and stride) and 2 (base and deltas) are known",
+    7: "mode 1 (base and stride) needs neighbouring active lanes",
+    8: "a memory instruction without addresses (its width is 0)",
+    9: "the address has more than 52 bits",
+    10: "tensor memory accelerator instructions cannot be timed",
+    11: "expected 'thread block = x,y,z', 'warp = n' or 'insts = n'",
+    12: "an instruction with addresses that is not known as a memory instruction",
+}
+TOO_SHORT, NOT_DECIMAL, NOT_HEX, NOT_REGISTER, MANY_REGISTERS, BAD_MODE, GAPS, NO_ADDRESSES, BIG_ADDRESS = range(1, 10)
+TENSOR, BAD_DIRECTIVE, NOT_MEMORY = 10, 11, 12
+ADDRESS_BITS = 52  # the line number must fit a transaction (simt/stream.py); NVIDIA's addresses have 49 bits
+
+
+@compiled
+def next_token(text, state):
+    """Find the next word of the line; 0 if there is none."""
+    at = state[AT]
+    end = state[LINE_END]
+    while at < end and (text[at] == 32 or text[at] == 9 or text[at] == 13):
+        at += 1
+    state[TOKEN] = at
+    while at < end and text[at] != 32 and text[at] != 9 and text[at] != 13:
+        at += 1
+    state[TOKEN_END] = at
+    state[AT] = at
+    if state[TOKEN] == at:
+        return 0
+    return 1
+
+
+@compiled
+def fail(state, code):
+    if state[ERROR] == 0:
+        state[ERROR] = code
+    return np.int64(0)
+
+
+@compiled
+def decimal(text, state):
+    """The next word as a signed decimal number."""
+    if next_token(text, state) == 0:
+        return fail(state, TOO_SHORT)
+    at = state[TOKEN]
+    negative = text[at] == 45
+    if negative:
+        at += 1
+    digits = state[TOKEN_END] - at
+    if digits < 1 or digits > 18:
+        return fail(state, NOT_DECIMAL)
+    value = np.int64(0)
+    for k in range(at, state[TOKEN_END]):
+        digit = np.int64(text[k]) - 48
+        if digit < 0 or digit > 9:
+            return fail(state, NOT_DECIMAL)
+        value = value * 10 + digit
+    return -value if negative else value
+
+
+@compiled
+def hexadecimal(text, state, most_bits):
+    """The next word as a hexadecimal number, with or without 0x."""
+    if next_token(text, state) == 0:
+        return fail(state, TOO_SHORT)
+    at = state[TOKEN]
+    end = state[TOKEN_END]
+    if end - at > 2 and text[at] == 48 and (text[at + 1] | 32) == 120:
+        at += 2
+    while end - at > 1 and text[at] == 48:
+        at += 1
+    if end - at > 15:
+        return fail(state, BIG_ADDRESS)
+    value = np.int64(0)
+    for k in range(at, end):
+        letter = np.int64(text[k])
+        if 48 <= letter <= 57:
+            digit = letter - 48
+        elif 97 <= (letter | 32) <= 102:
+            digit = (letter | 32) - 87
+        else:
+            return fail(state, NOT_HEX)
+        value = value << 4 | digit
+    if value >> most_bits:
+        return fail(state, BIG_ADDRESS)
+    return value
+
+
+@compiled
+def register(text, state):
+    """The next word as a register number; NO_REGISTER for RZ and for uniform and predicate registers."""
+    if next_token(text, state) == 0:
+        return fail(state, TOO_SHORT)
+    at = state[TOKEN]
+    general = text[at] == 82  # R
+    while at < state[TOKEN_END] and 65 <= text[at] <= 90:
+        at += 1
+    digits = state[TOKEN_END] - at
+    if at == state[TOKEN] or digits < 1 or digits > 3:
+        return fail(state, NOT_REGISTER)
+    value = np.int64(0)
+    for k in range(at, state[TOKEN_END]):
+        if not 48 <= text[k] <= 57:
+            return fail(state, NOT_REGISTER)
+        value = value * 10 + np.int64(text[k]) - 48
+    if not general or at - state[TOKEN] != 1 or value >= ZERO_REGISTER:
+        return np.int64(NO_REGISTER)
+    return value
+
+
+@compiled
+def modifier(text, begin, end, row):
+    """One part of an opcode after a dot: .64 and .U8 give the width, .E a 64-bit address, .WIDE a 64-bit result."""
+    if end - begin == 1 and text[begin] == 69:  # E
+        row[EXTENDED] = 1
+    if end - begin == 4 and text[begin] == 87 and text[begin + 1] == 73:  # WIDE
+        row[DEST_SPAN] = 2
+    if end - begin == 3 and text[begin] == 65 and text[begin + 1] == 82 and row[CODE] == BARRIER:  # BAR.ARV: no wait
+        row[CODE] = ALU
+    if text[begin] == 85 or text[begin] == 83 or text[begin] == 70:  # U, S, F
+        begin += 1
+    bits = np.int64(0)
+    for k in range(begin, end):
+        if not 48 <= text[k] <= 57 or bits > 1024:
+            return
+        bits = bits * 10 + np.int64(text[k]) - 48
+    if row[WIDTH] == 0 and bits >= 8:
+        row[WIDTH] = min(bits // 8, 16)
+
+
+@compiled
+def opcode(text, state, row, hashes, codes):
+    """The next word as an opcode: its class and what its modifiers say."""
+    if next_token(text, state) == 0:
+        fail(state, TOO_SHORT)
+        return
+    end = state[TOKEN_END]
+    at = state[TOKEN]
+    while at < end and text[at] != 46:
+        at += 1
+    row[CODE] = class_of(text, state[TOKEN], at, hashes, codes)
+    row[WIDTH] = 0
+    row[EXTENDED] = 0
+    row[DEST_SPAN] = 2 if text[state[TOKEN]] == 68 and row[CODE] < FIRST_MEMORY else 1  # DADD, DFMA: 64 bits
+    while at < end:
+        begin = at + 1
+        at = begin
+        while at < end and text[at] != 46:
+            at += 1
+        if at > begin:
+            modifier(text, begin, at, row)
+    if row[WIDTH] == 0:
+        row[WIDTH] = 4
+    if row[CODE] >= FIRST_MEMORY:
+        row[DEST_SPAN] = (row[WIDTH] + 3) // 4
+    if row[CODE] == UNSUPPORTED:
+        fail(state, TENSOR)
+
+
+@compiled
+def lane_addresses(text, state, mask, out):
+    """The addresses of the active lanes, in lane order; how many."""
+    mode = decimal(text, state)
+    lanes = 0
+    gap = False
+    last = -1
+    for lane in range(WARP_SIZE):
+        if (mask >> lane) & 1:
+            gap = gap or (lanes > 0 and last != lane - 1)
+            last = lane
+            lanes += 1
+    if mode < 0 or mode > 2:
+        fail(state, BAD_MODE)
+    if state[ERROR] != 0 or lanes == 0:
+        return 0
+    if mode == 0:
+        for k in range(lanes):
+            out[k] = hexadecimal(text, state, ADDRESS_BITS)
+        return lanes
+    out[0] = hexadecimal(text, state, ADDRESS_BITS)
+    if mode == 1:
+        if gap:
+            fail(state, GAPS)
+        stride = decimal(text, state)
+        for k in range(1, lanes):
+            out[k] = out[k - 1] + stride
+    else:
+        for k in range(1, lanes):
+            out[k] = out[k - 1] + decimal(text, state)
+    for k in range(1, lanes):
+        if out[k] < 0 or out[k] >> ADDRESS_BITS:
+            fail(state, BIG_ADDRESS)
+    return lanes
+
+
+@compiled
+def instruction(text, state, row, addresses, tables):
+    """One instruction line."""
+    if state[LINE_NUMBERS] != 0:
+        decimal(text, state)
+    hexadecimal(text, state, 60)  # program counter
+    row[MASK] = hexadecimal(text, state, WARP_SIZE)
+    count = decimal(text, state)
+    if count < 0 or count > MOST_DESTS:
+        fail(state, MANY_REGISTERS)
+    row[DEST] = NO_REGISTER
+    for k in range(count):
+        found = register(text, state)
+        if k == 0:
+            row[DEST] = found
+        if state[ERROR] != 0:
+            return
+    opcode(text, state, row, tables[0], tables[1])
+    count = decimal(text, state)
+    if count < 0 or count > MOST_SOURCES:
+        fail(state, MANY_REGISTERS)
+    if state[ERROR] != 0:
+        return
+    row[SOURCES] = count
+    for k in range(count):
+        row[SOURCE + k] = register(text, state)
+    width = decimal(text, state)
+    row[FIRST_ADDRESS] = state[USED]
+    if width == 0:
+        if row[CODE] >= FIRST_MEMORY and row[MASK] != 0:
+            fail(state, NO_ADDRESSES)
+        return
+    if row[CODE] < FIRST_MEMORY and row[CODE] != ADDRESSED_ALU:
+        fail(state, NOT_MEMORY)
+        return
+    state[USED] += lane_addresses(text, state, row[MASK], addresses[state[USED] :])
+
+
+@compiled
+def directive(text, state, row):
+    """A line that is no instruction; 0 if it is to be skipped."""
+    begin = state[AT]
+    while begin < state[LINE_END] and text[begin] <= 32:
+        begin += 1
+    first = text[begin]
+    second = text[begin + 1] if begin + 1 < state[LINE_END] else 0
+    if first == 35:  # '#': #BEGIN_TB, #END_TB or a comment
+        row[CODE] = BEGIN_BLOCK if second == 66 else END_BLOCK
+        return 1 if second == 66 or second == 69 else 0
+    if first == 99:  # cluster id, cluster cta, cluster rank
+        return 0
+    if first == 116 and second == 104:
+        row[CODE] = BLOCK_ID
+    elif first == 119 and second == 97:
+        row[CODE] = WARP
+    elif first == 105 and second == 110:
+        row[CODE] = INSTRUCTIONS
+    else:
+        fail(state, BAD_DIRECTIVE)
+        return 1
+    wanted = 3 if row[CODE] == BLOCK_ID else 1
+    at = begin
+    while at < state[LINE_END] and text[at] != 61:
+        at += 1
+    for k in range(wanted):
+        value = np.int64(-1)
+        at += 1
+        while at < state[LINE_END] and text[at] == 32:
+            at += 1
+        while at < state[LINE_END] and 48 <= text[at] <= 57 and value < 1 << 40:
+            value = max(value, 0) * 10 + np.int64(text[at]) - 48
+            at += 1
+        row[SOURCE + k] = value
+        if value < 0:
+            fail(state, BAD_DIRECTIVE)
+    return 1
+
+
+@compiled
+def scan(text, state, rows, addresses, tables):
+    """Turn the lines of a block into rows; how many. Stops at an error, with `state` telling of it."""
+    count = 0
+    at = 0
+    state[USED] = 0
+    while at < text.size and state[ERROR] == 0:
+        end = at
+        while text[end] != 10:
+            end += 1
+        state[LINE_NUMBER] += 1
+        state[AT] = at
+        state[LINE_END] = end
+        at = end + 1
+        if next_token(text, state) == 0:
+            continue
+        first = text[state[TOKEN]]
+        state[AT] = state[TOKEN]
+        row = rows[count]
+        row[LINE] = state[LINE_NUMBER]
+        hexadecimal_digit = 48 <= first <= 57 or 97 <= first <= 102 or 65 <= first <= 70
+        if hexadecimal_digit and not (first == 99 and state[LINE_END] > state[AT] + 1 and text[state[AT] + 1] == 108):
+            instruction(text, state, row, addresses, tables)
+            count += 1
+        elif directive(text, state, row) != 0:
+            count += 1
+    return count
