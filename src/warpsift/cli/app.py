@@ -81,11 +81,18 @@ def load_for(graph: str, title: str, symmetrise: bool, loops: bool, merge: bool)
 INTERRUPTED = 130
 
 
+class Interrupted(Exception):
+    """Ctrl-C in a command that keeps what it has finished; the text says where."""
+
+
 def main() -> None:
     """Entry point: errors that a user can cause become one line and exit code 2."""
     code: str | int | None = 0
+    kept = "nothing was written"
     try:
         app()
+    except Interrupted as stopped:
+        code, kept = INTERRUPTED, str(stopped)
     except WarpsiftError as error:
         sys.stderr.write(f"error: {error}\n")
         code = 2
@@ -96,5 +103,5 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has gone: | head
         pass
     if code == INTERRUPTED:
-        sys.stderr.write("interrupted; nothing was written\n")
+        sys.stderr.write(f"interrupted; {kept}\n")
     sys.exit(code)

@@ -1,0 +1,90 @@
+"""From requests to points: each with the key under which its result is kept.
+
+The key is a hash of the request, the graph's content, the machine with every parameter resolved, and the version
+of the sources: two requests that mean the same run (a parameter set to its default, say) share one result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from warpsift.errors import WarpsiftError
+from warpsift.request import Request
+from warpsift.results.text import digest, to_json
+
+
+@dataclass(frozen=True)
+class Point:
+    """One run of a sweep, before it is run."""
+
+    key: str
+    request: Request
+    graph: dict[str, Any]  # name, nodes, edges, stand_in_for, content_hash
+    machine: dict[str, Any] | None
+    version: str
+    package: str
+    problem: str | None = None  # why it cannot run: an impossible machine
+
+    def as_columns(self) -> tuple[str, str, str, str, str | None]:
+        """version, package, request, graph, machine as the ledger holds them."""
+        machine = None if self.machine is None else to_json(self.machine)
+        return self.version, self.package, to_json(self.request.as_dict()), to_json(self.graph), machine
+
+
+def plan(requests: Iterable[Request], note: Callable[[str], None] | None = None) -> list[Point]:
+    """The points of a sweep, without repetition; points of one graph lie together, so that it is loaded once.
+
+    Loads every graph to know its content; `note` hears which.
+    """
+    from warpsift import __version__
+    from warpsift.sweep.version import source_version
+
+    version = source_version()
+    wanted = list(requests)
+    graphs: dict[str, dict[str, Any]] = {}
+    for name in dict.fromkeys(request.graph for request in wanted):
+        if note is not None:
+            note(f"reading {name}")
+        graphs[name] = graph_facts(name)
+    order = {name: number for number, name in enumerate(graphs)}
+    points: dict[str, Point] = {}
+    for request in sorted(wanted, key=lambda r: order[r.graph]):
+        point = _point(request, graphs[request.graph], version, __version__)
+        points.setdefault(point.key, point)
+    return list(points.values())
+
+
+def graph_facts(name: str) -> dict[str, Any]:
+    """What a report and a key need to know of a graph."""
+    from warpsift.graph import load_graph
+
+    graph = load_graph(name)
+    return {
+        "name": graph.name,
+        "nodes": graph.nodes,
+        "edges": graph.edges,
+        "stand_in_for": graph.stand_in_for,
+        "content_hash": graph.content_hash,
+        "generated": graph.provenance.get("format") == "generated",
+    }
+
+
+def _point(request: Request, graph: dict[str, Any], version: str, package: str) -> Point:
+    machine, problem = None, None
+    if request.gpu is not None:
+        from warpsift.machines import load_machine, machine_parameters
+        from warpsift.machines.spec import MachineError
+
+        try:
+            machine = machine_parameters(load_machine(request.gpu, request.overrides))
+        except (MachineError, WarpsiftError) as error:
+            problem = str(error)
+    said = request.as_dict()
+    if machine is not None:  # stands for these two, resolved
+        said = {name: value for name, value in said.items() if name not in ("gpu", "overrides")}
+    # The name as written does not matter; the graph's own name stays, since a record says what it ran on.
+    said.pop("graph")
+    key = digest({"request": said, "graph": graph, "machine": machine, "version": version, "package": package})
+    return Point(key, request, graph, machine, version, package, problem)
