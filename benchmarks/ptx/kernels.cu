@@ -27,7 +27,6 @@ __device__ __forceinline__ int cta_scan(int value, int* totals, int& total) {
   int base = 0;
   if (warp > 0) base = totals[warp - 1];
   total = totals[CTA / 32 - 1];
-  __syncthreads();
   return base + (inclusive - value);
 }
 

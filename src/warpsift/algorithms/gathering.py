@@ -34,8 +34,10 @@ def gather_edges(
     """Call `emit` for every edge `begin .. begin + degree` of every thread of the CTA."""
     coarse = t.select(degree >= WARP_SIZE, degree, 0)
     fine = degree - coarse
-    coarse_at, coarse_total = t.cta_scan(coarse)
-    fine_at, fine_total = t.cta_scan(fine)
+    # one scan for both sums, side by side in 64 bits, as Merrill's tuple scan
+    both_at, both_total = t.cta_scan((coarse.astype(np.int64) << 32) + fine)
+    coarse_at, fine_at = (both_at >> 32).astype(np.int32), both_at.astype(np.int32)
+    coarse_total, fine_total = (both_total >> 32).astype(np.int32), both_total.astype(np.int32)
     base = reserve(t, counter, coarse_total + fine_total)
     left = t.var(coarse)
     place = base + coarse_at

@@ -88,7 +88,6 @@ class CollectiveThreads(BasicThreads):
     """The complete `t`: threads with shared memory and collectives."""
 
     shared_bytes = 0  # taken so far by this CTA
-    _scan_totals: dict[np.dtype, SharedArray]
 
     @property
     def newest_slot(self) -> int:
@@ -159,9 +158,14 @@ class CollectiveThreads(BasicThreads):
         total = np.cumsum(values, dtype=values.dtype)
         _, _, first = scope.groups
         before = np.concatenate([np.zeros(1, values.dtype), total])[first[:-1]]
-        self.alu(None, value)
-        self.spend(SHUFFLE_STEPS * INSTRUCTIONS_PER_STEP - 2)
+        self._spend_network(value)
         return self.alu(total - self._per_warp(before))
+
+    def _spend_network(self, value: Register) -> None:
+        """All but the last instruction of a shuffle network; 8-byte values move and add in two halves."""
+        halves = -(-value.at(self.scope).itemsize // 4)
+        self.alu(None, value)
+        self.spend(SHUFFLE_STEPS * INSTRUCTIONS_PER_STEP * halves - 2)
 
     def warp_sum(self, value: Register) -> Register:
         return self._warp_reduce(value, np.add)
@@ -172,8 +176,7 @@ class CollectiveThreads(BasicThreads):
     def _warp_reduce(self, value: Register, function: np.ufunc) -> Register:
         values = value.at(self.scope)
         _, _, first = self.scope.groups
-        self.alu(None, value)
-        self.spend(SHUFFLE_STEPS * INSTRUCTIONS_PER_STEP - 2)
+        self._spend_network(value)
         reduced = function.reduceat(values, first[:-1], dtype=values.dtype) if values.size else values
         return self.alu(self._per_warp(reduced))
 
@@ -207,7 +210,7 @@ class CollectiveThreads(BasicThreads):
         """Exclusive prefix sum over the CTA, and the CTA's total, for every thread."""
         self._require_whole_ctas("t.cta_scan()")
         warps = self.batch.threads_per_cta // WARP_SIZE
-        totals = self._totals(value.at(self.scope).dtype)
+        totals = self.shared(value.at(self.scope).dtype, WARP_SIZE)  # own words: no barrier before the next scan
         warp = self.in_cta >> 5
         lane = self.lane
         inclusive = self.warp_scan(value)
@@ -221,14 +224,4 @@ class CollectiveThreads(BasicThreads):
         with self.where(warp > 0):
             base.set(totals.load(warp - 1))
         total = totals.load(warps - 1)
-        exclusive = base + (inclusive - value)
-        self.barrier()  # the totals may be used again
-        return exclusive, total
-
-    def _totals(self, dtype: np.dtype) -> SharedArray:
-        """The scan's own 32 words of shared memory, reserved at the first scan."""
-        if not hasattr(self, "_scan_totals"):
-            self._scan_totals = {}
-        if dtype not in self._scan_totals:
-            self._scan_totals[dtype] = self.shared(dtype, WARP_SIZE)
-        return self._scan_totals[dtype]
+        return base + (inclusive - value), total

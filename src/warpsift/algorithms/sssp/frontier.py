@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Queue, Work
-from warpsift.algorithms.compaction import append
+from warpsift.algorithms.compaction import Destination, append_to_two
 from warpsift.algorithms.gathering import gather_edges
 from warpsift.graph import CsrGraph
 from warpsift.simt import DeviceArray, Gpu, kernel
@@ -64,19 +64,19 @@ def contract(t, nodes, costs, distance, lookup, flags, threshold):
 @kernel(guard=False)
 def compact(t, nodes, costs, flags, count, lookup, near, near_count, far_nodes, far_costs, far_count):
     """Append near candidates that hold their entry of the lookup table to the frontier, far ones to the pile."""
-    keep_near, keep_far, node = t.var(0), t.var(0), t.var(0)
+    choice, node = t.var(0), t.var(0)
     cost = t.var(0, costs.dtype)
     with t.where(t.id < count):
         flag = t.load(flags, t.id)
         with t.where(flag != 0):
+            choice.set(flag)
             node.set(t.load(nodes, t.id))
-            with t.where(flag == NEAR):
-                keep_near.set(t.select(t.load(lookup, node) == t.id, 1, 0))
             with t.where(flag == FAR):
                 cost.set(t.load(costs, t.id))
-                keep_far.set(1)
-    append(t, keep_near, near_count, (near, node))
-    append(t, keep_far, far_count, (far_nodes, node), (far_costs, cost))
+            with t.where(flag == NEAR), t.where(t.load(lookup, node) != t.id):
+                choice.set(0)  # another thread brings this node
+    near_queue = Destination(near_count, ((near, node),))
+    append_to_two(t, choice, near_queue, Destination(far_count, ((far_nodes, node), (far_costs, cost))))
 
 
 @dataclass
