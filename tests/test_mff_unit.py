@@ -236,13 +236,13 @@ def check_scatter(graph, overrides, dtype=np.uint32):
     assert counters.mff_lines_written == counters.mff_active_reads or overrides["mff.fetch_bytes"] == 32
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(graph=graphs, overrides=structures)
 def test_gather_delivers_exactly_the_words_whatever_the_sizes(graph, overrides):
     check_gather(graph, overrides)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(graph=graphs, overrides=structures, dtype=st.sampled_from([np.uint32, np.uint8]))
 def test_scatter_sets_exactly_the_bits_whatever_the_sizes(graph, overrides, dtype):
     check_scatter(graph, overrides, dtype)

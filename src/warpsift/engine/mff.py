@@ -255,26 +255,53 @@ def queue_serve(S, unit, tag):
     U.serve_last = tag
 
 
+@kernel(i64, S_t, i64)
+def sector_of_held_line(S, unit):
+    """No line is free: the packet in front of the first one that belongs to a line already begun, or -1.
+
+    Such a packet must pass those that wait for a line, or lines begun would never become complete and free.
+    """
+    M = mff(S.p_mff, 0)
+    N = noc(S.p_noc, 0)
+    previous = unit_row(M.p_units, unit).arrival_first
+    index = packet(N.p_packets, previous).next
+    while index >= 0:
+        if tag_row(M.p_tags, packet(N.p_packets, index).token).holds_line != 0:
+            return previous
+        previous = index
+        index = packet(N.p_packets, index).next
+    return np.int64(-1)
+
+
 @kernel(void, S_t, i64)
 def take_arrival(S, unit):
     """One packet goes into Line Data, if there is a line for it."""
     M = mff(S.p_mff, 0)
+    N = noc(S.p_noc, 0)
     U = unit_row(M.p_units, unit)
     index = U.arrival_first
     if index < 0:
         return
-    P = packet(noc(S.p_noc, 0).p_packets, index)
-    tag = P.token
-    T = tag_row(M.p_tags, tag)
-    if T.holds_line == 0:
-        if U.lines_used >= M.line_entries and evict_one(S, unit) == 0:
+    previous = np.int64(-1)
+    if tag_row(M.p_tags, packet(N.p_packets, index).token).holds_line == 0:
+        if U.lines_used < M.line_entries or evict_one(S, unit) != 0:
+            take_line(S, unit, packet(N.p_packets, index).token)
+        else:
             M.mff_stall_line_cycles += 1
             U.stalled = NO_LINE_DATA
-            return
-        take_line(S, unit, tag)
-    U.arrival_first = P.next
+            previous = sector_of_held_line(S, unit)
+            if previous < 0:
+                return
+            index = packet(N.p_packets, previous).next
+    P = packet(N.p_packets, index)
+    if previous < 0:
+        U.arrival_first = P.next
+    else:
+        packet(N.p_packets, previous).next = P.next
     if P.next < 0:
-        U.arrival_last = -1
+        U.arrival_last = previous
+    tag = P.token
+    T = tag_row(M.p_tags, tag)
     T.arrived |= P.sectors
     M.mff_line_accesses += popcount(P.sectors)
     packet_free(S, index)
