@@ -9,7 +9,13 @@ import time
 from warpsift.engine.dram_harness import load_memory, run_pattern
 from warpsift.engine.dram_validate import pattern
 
-MEMORIES = ("gddr5-7010-gtx980", "lpddr4-3200-tx1", "gpgpusim-gtx480", "dramsim3-gddr5-8gb-x32", "ramulator1-gddr5-6000")
+MEMORIES = (
+    "gddr5-7010-gtx980",
+    "lpddr4-3200-tx1",
+    "gpgpusim-gtx480",
+    "dramsim3-gddr5-8gb-x32",
+    "ramulator1-gddr5-6000",
+)
 PATTERNS = ("seq", "rand1g", "rand64m_w30")
 
 

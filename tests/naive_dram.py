@@ -9,6 +9,10 @@ import re
 from dataclasses import dataclass
 
 ACT, PRE, RD, WR, REF = "ACT", "PRE", "RD", "WR", "REF"
+COUNTED = (
+    *("reads", "writes", "row_hits", "activates", "precharges", "refreshes", "busy_clocks", "row_open_clocks"),
+    *("read_latency_clocks", "write_latency_clocks", "forwarded_reads", "merged_writes"),
+)
 
 
 @dataclass(eq=False)
@@ -66,8 +70,7 @@ class NaiveChannel:
         self.refresh_step = self.t.refi // units if spec.refresh != "none" and self.t.refi else None
         self.refresh_due = self.refresh_step
         self.count = dict.fromkeys(
-            "reads writes row_hits activates precharges refreshes busy_clocks row_open_clocks read_latency_clocks "
-            "write_latency_clocks forwarded_reads merged_writes".split(),
+            COUNTED,
             0,
         )
         self.last_done = 0
@@ -205,7 +208,11 @@ class NaiveChannel:
         reads, writes = self.waiting(False), self.waiting(True)
         if not self.draining:
             only_writes = writes > 0 and writes == self.pending()
-            if writes >= spec.write_drain_high or (reads == 0 and writes >= max(spec.write_drain_idle, 1)) or only_writes:
+            if (
+                writes >= spec.write_drain_high
+                or (reads == 0 and writes >= max(spec.write_drain_idle, 1))
+                or only_writes
+            ):
                 self.draining, self.drain_left = True, writes
         elif spec.write_drain_batch:
             self.draining = self.drain_left > 0
@@ -377,9 +384,8 @@ def simulate(spec, addresses, writes):
     sent = clk = 0
     open_clocks = []
     while sent < len(addresses) or channel.pending() or clk <= channel.last_done:
-        if sent < len(addresses):
-            if channel.offer(clk, int(addresses[sent]), bool(writes[sent])):
-                sent += 1
+        if sent < len(addresses) and channel.offer(clk, int(addresses[sent]), bool(writes[sent])):
+            sent += 1
         channel.step(clk)
         rank_open = {channel.rank_of(b) for b in range(channel.banks) if channel.open_row[b] is not None}
         open_clocks.append(len(rank_open))

@@ -36,7 +36,9 @@ def test_every_request_is_served_once(name):
 def test_bandwidth_of_the_cards(name):
     spec = load_memory(name)
     peak = spec.channels * spec.burst_bytes * spec.clock_mhz / spec.burst_clocks / 1000
-    assert peak == pytest.approx({"gddr5-7010-gtx980": 224.4, "gddr5-3696-gtx480": 177.4, "lpddr4-3200-tx1": 25.6}[name], rel=1e-3)
+    assert peak == pytest.approx(
+        {"gddr5-7010-gtx980": 224.4, "gddr5-3696-gtx480": 177.4, "lpddr4-3200-tx1": 25.6}[name], rel=1e-3
+    )
     stream = np.arange(20000) * spec.request_bytes
     c = run_pattern(spec, stream, np.zeros(20000, bool))
     assert 0.85 < c["dram_busy_clocks"] / c["cycles"] <= 1.0
@@ -50,7 +52,13 @@ def test_a_waiting_write_answers_a_read():
 
 def test_the_hit_cap_bounds_starvation():
     """One request to another row in a flood of hits: without a cap it waits for the end, with one it does not."""
-    spec = replace(load_memory("gddr5-7010-gtx980"), refresh="none", starvation_clocks=0, bank_hash=False, address_map="row14 bank2 group2 col6 burst5")  # fmt: skip
+    spec = replace(
+        load_memory("gddr5-7010-gtx980"),
+        refresh="none",
+        starvation_clocks=0,
+        bank_hash=False,
+        address_map="row14 bank2 group2 col6 burst5",
+    )
     addresses = np.zeros(4000, np.int64)
     addresses[5] = 1 << 20
     capped = run_pattern(replace(spec, hit_cap=16), addresses, np.zeros(4000, bool))
@@ -84,18 +92,35 @@ def test_power_down_counts_idle_time_and_costs_exit_latency():
     assert memory.C.last_done == 5000 + t.xp + t.cl + spec.burst_clocks  # the row was still open
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"arbitration": "best"}, "dram.arbitration = 'best' is unknown; write one of 'column_first', 'oldest', 'round_robin'"),
-        ({"request_bytes": 64}, "dram.request_bytes = 64 is more than dram.burst_bytes = 32, what one column command moves; write at most that"),
-        ({"bank_groups": 3}, "dram.bank_groups = 3 does not divide dram.banks = 16"),
-        ({"address_map": "row14 bnk4 col7 burst5"}, "dram.address_map: 'bnk4' is not a field; write a name and a width such as 'row14', with the names row, rank, group, bank, col, burst, most significant first"),
-        ({"address_map": "row14 bank3 col7 burst5"}, "dram.address_map 'row14 bank3 col7 burst5' has 3 bank bits, but the organisation needs 4"),
-        ({"write_drain_high": 65}, "dram.write_drain_low = 32 and dram.write_drain_high = 65 must be 0 <= low < high <= dram.write_queue_entries = 64"),
-        ({"queue_entries": 0}, "dram.queue_entries = 0 must be at least 1"),
-    ],
-)  # fmt: skip
+ERRORS = [
+    (
+        {"arbitration": "best"},
+        "dram.arbitration = 'best' is unknown; write one of 'column_first', 'oldest', 'round_robin'",
+    ),
+    (
+        {"request_bytes": 64},
+        "dram.request_bytes = 64 is more than dram.burst_bytes = 32, what one column command moves; write at most that",
+    ),
+    ({"bank_groups": 3}, "dram.bank_groups = 3 does not divide dram.banks = 16"),
+    (
+        {"address_map": "row14 bnk4 col7 burst5"},
+        "dram.address_map: 'bnk4' is not a field; write a name and a width such as 'row14', with the names "
+        "row, rank, group, bank, col, burst, most significant first",
+    ),
+    (
+        {"address_map": "row14 bank3 col7 burst5"},
+        "dram.address_map 'row14 bank3 col7 burst5' has 3 bank bits, but the organisation needs 4",
+    ),
+    (
+        {"write_drain_high": 65},
+        "dram.write_drain_low = 32 and dram.write_drain_high = 65 must be 0 <= low < high <= "
+        "dram.write_queue_entries = 64",
+    ),
+    ({"queue_entries": 0}, "dram.queue_entries = 0 must be at least 1"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), ERRORS)
 def test_errors_name_the_key(change, message):
     with pytest.raises(WarpsiftError) as caught:
         Memory(replace(load_memory("gddr5-7010-gtx980"), **change))
@@ -113,9 +138,10 @@ def test_plain_python_gives_equal_counters():
         "a = [(i * 2654435761) % (1 << 24) // 128 * 128 for i in range(150)]\n"
         "print([sorted(run_pattern(m, a, [i % 3 == 0 for i in range(150)]).items()) for m in memory_names()])"
     )
-    outputs = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, **extra}).stdout
-        for extra in ({}, {"NUMBA_DISABLE_JIT": "1"})
-    ]  # fmt: skip
+    outputs = []
+    for extra in ({}, {"NUMBA_DISABLE_JIT": "1"}):
+        command = [sys.executable, "-c", code]
+        run = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, **extra})
+        outputs.append(run.stdout)
     assert outputs[0] == outputs[1]
     assert "dram_reads" in outputs[0]

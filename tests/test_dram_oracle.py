@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import msgspec
-import naive_dram
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import naive_dram
 from warpsift.engine.dram_harness import load_memory, memory_names, run_pattern
 from warpsift.machines.dram_spec import Dram, DramTiming
 
@@ -92,7 +92,7 @@ def assert_equal(spec, addresses, writes):
     assert {key: ours[key] for key in naive} == naive
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(memories(), st.lists(st.tuples(small(0, 2047), st.booleans()), min_size=1, max_size=50))
 def test_equal_to_the_naive_memory(spec, trace):
     assert_equal(spec, [32 * a for a, _ in trace], [w for _, w in trace])

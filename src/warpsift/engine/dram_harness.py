@@ -42,7 +42,7 @@ def load_memory(name: str | Path) -> Dram:
 
 @kernel(i64, S_t, i64, i64, i64)
 def drive(S, p_addresses, p_writes, count):
-    """Send `count` requests to channel 0 and run until it is empty; return the clock of the last completion (-1: stuck)."""
+    """Send `count` requests to channel 0, run until it is empty; the clock of the last completion (-1: stuck)."""
     D = dram(S.p_dram, 0)
     C = channel(D.p_channels, 0)
     clk = np.int64(0)

@@ -37,20 +37,26 @@ COUNTERS: dict[str, str] = {
     "dram_merged_writes": "writes that overtook a waiting write to the same address",
 }
 
-_TIMES = (
-    "burst cl cwl read_latency write_latency rcd_rd rcd_wr rp rp_ab ras rc rrd_s rrd_l faw aw32 ccd_s ccd_l rtp ppd "
-    "rd_to_wr wr_to_rd_s wr_to_rd_l wr_to_pre rd_to_rd_rank rd_to_wr_rank wr_to_rd_rank wr_to_wr_rank "
-    "refi rfc xp powerdown_idle starvation"
-).split()
-_CHOICES = (
-    "banks banks_per_rank groups ranks queue_entries write_entries split drain_high drain_low drain_idle drain_batch "
-    "inflight_entries bank_entries fill_row_hit column_first round_robin activated_first precharge_any hit_cap closed_page per_bank "
-    "precharge_each bank_hash group_in_bank pool events channels core_khz dram_khz front_latency back_latency"
-).split()
+
+def _names(text: str) -> list[str]:
+    return text.split()
 
 
 def _record(names: list[str]) -> np.dtype:
     return np.dtype([(name, np.int64) for name in names], align=True)
+
+
+_TIMES = _names(
+    "burst cl cwl read_latency write_latency rcd_rd rcd_wr rp rp_ab ras rc rrd_s rrd_l faw aw32 ccd_s ccd_l rtp ppd "
+    "rd_to_wr wr_to_rd_s wr_to_rd_l wr_to_pre rd_to_rd_rank rd_to_wr_rank wr_to_rd_rank wr_to_wr_rank "
+    "refi rfc xp powerdown_idle starvation"
+)
+_CHOICES = _names(
+    "banks banks_per_rank groups ranks queue_entries write_entries split drain_high drain_low drain_idle drain_batch "
+    "inflight_entries bank_entries fill_row_hit column_first round_robin activated_first precharge_any hit_cap "
+    "closed_page per_bank precharge_each bank_hash group_in_bank pool events channels "
+    "core_khz dram_khz front_latency back_latency"
+)
 
 
 DRAM = _record(
@@ -65,18 +71,24 @@ DRAM = _record(
     ]
 )
 CHANNEL = _record(
-    "p_banks p_groups p_ranks p_requests p_ready p_windows index clock wake requests waiting0 waiting1 pending_writes "
-    "transit0 transit1 transit_first transit_last free draining drain_left round_robin fill_turn urgent sequence "
-    "age_first0 age_last0 age_first1 age_last1 refresh_due refresh_unit refresh_pending refresh_issued "
-    "fill_wanted waking idle_since powerdown_lost last_done chosen_request chosen_key chosen_command chosen_bank reads writes".split()
+    _names(
+        "p_banks p_groups p_ranks p_requests p_ready p_windows index clock wake requests waiting0 waiting1 "
+        "pending_writes transit0 transit1 transit_first transit_last free draining drain_left round_robin "
+        "fill_turn urgent sequence "
+        "age_first0 age_last0 age_first1 age_last1 refresh_due refresh_unit refresh_pending refresh_issued "
+        "fill_wanted waking idle_since powerdown_lost last_done "
+        "chosen_request chosen_key chosen_command chosen_bank reads writes"
+    )
 )
-RANK = _record("next_act next_rd next_wr next_pre refreshing open_banks open_since acts first_bank".split())
-GROUP = _record("next_act next_rd next_wr".split())
+RANK = _record(_names("next_act next_rd next_wr next_pre refreshing open_banks open_since acts first_bank"))
+GROUP = _record(_names("next_act next_rd next_wr"))
 BANK = _record(
-    "rank group index open_row accesses next_act next_pre next_rd next_wr queued refreshing "
-    "first0 last0 first1 last1 hit0 hit1 other0 other1 front_first front_last promoted".split()
+    _names(
+        "rank group index open_row accesses next_act next_pre next_rd next_wr queued refreshing "
+        "first0 last0 first1 last1 hit0 hit1 other0 other1 front_first front_last promoted"
+    )
 )
-REQUEST = _record("address row channel bank write token arrive accepted order next prev older younger".split())
+REQUEST = _record(_names("address row channel bank write token arrive accepted order next prev older younger"))
 
 dram = accessor(DRAM)
 channel = accessor(CHANNEL)
@@ -163,7 +175,7 @@ def _fill_address(record: Any, spec: Dram) -> None:
 def _fill_timing(record: Any, spec: Dram) -> None:
     """Command-to-command distances, from the data sheet's parameters."""
     t = spec.timing
-    for name in "cl cwl rcd_rd rcd_wr rp ras rc faw aw32 rtp ppd refi xp rrd_s rrd_l".split():
+    for name in _names("cl cwl rcd_rd rcd_wr rp ras rc faw aw32 rtp ppd refi xp rrd_s rrd_l"):
         setattr(record, name, getattr(t, name))
     burst = record.burst = spec.burst_clocks
     record.rp_ab = t.rp_ab or t.rp
@@ -238,13 +250,13 @@ def _build_channel(arena: Arena, D: Any, C: Any, index: int) -> None:
     rows["index"] = np.arange(banks)
     rows["rank"] = np.arange(banks) // int(D.banks_per_rank)
     rows["group"] = rows["rank"] * groups + np.arange(banks) % groups
-    for name in "open_row first0 last0 first1 last1 hit0 hit1 other0 other1 front_first front_last promoted".split():
+    for name in _names("open_row first0 last0 first1 last1 hit0 hit1 other0 other1 front_first front_last promoted"):
         rows[name] = -1
     arena.arrays[f"dram.{index}.ranks"]["first_bank"] = np.arange(ranks) * int(D.banks_per_rank)
     requests = arena.arrays[f"dram.{index}.requests"]
     requests["next"] = np.arange(1, len(requests) + 1)
     requests["next"][-1] = -1
-    for name in "transit_first transit_last urgent age_first0 age_last0 age_first1 age_last1 refresh_pending".split():
+    for name in _names("transit_first transit_last urgent age_first0 age_last0 age_first1 age_last1 refresh_pending"):
         setattr(C, name, -1)
     C.round_robin = banks - 1
     C.clock = -1

@@ -44,7 +44,9 @@ def splitmix64(seed: int, i: np.ndarray) -> np.ndarray:
         return x ^ (x >> np.uint64(31))
 
 
-def pattern(name: str, request_bytes: int, row_stride_bytes: int, rows: int, n: int = REQUESTS) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+def pattern(
+    name: str, request_bytes: int, row_stride_bytes: int, rows: int, n: int = REQUESTS
+) -> tuple[np.ndarray, np.ndarray]:
     """Byte addresses and write flags of a pattern."""
     i = np.arange(n, dtype=np.int64)
     writes = np.zeros(n, bool)

@@ -67,7 +67,9 @@ class Dram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     bank_queue_fill: str = "oldest"  # "oldest" request that fits, or "row_hit" first, bank by bank
     arbitration: str = "column_first"  # "column_first", "oldest" (of all ready commands) or "round_robin" over banks
     activated_first: bool = False  # a request leaves the queue when its row is opened, and then goes before all others
-    precharge: str = "after_hits"  # close a row: only "after_hits" waiting for it are served, or as soon as "any" may after one
+    precharge: str = (
+        "after_hits"  # close a row: only "after_hits" waiting for it are served, or as soon as "any" may after one
+    )
     hit_cap: int = 0  # accesses to an open row after which an older request to the bank goes first; 0 = no cap
     starvation_clocks: int = 0  # a request older than this goes first in its bank; 0 = never
     page_policy: str = "open"  # "open" or "closed"
