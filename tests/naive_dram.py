@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import msgspec
+
 ACT, PRE, RD, WR, REF = "ACT", "PRE", "RD", "WR", "REF"
 COUNTED = (
     *("reads", "writes", "row_hits", "activates", "precharges", "refreshes", "busy_clocks", "row_open_clocks"),
@@ -59,6 +61,7 @@ class NaiveChannel:
         self.promoted = [None] * self.banks
         self.blocked = [False] * self.banks
         self.history = []
+        self.horizon = 2 * sum(msgspec.structs.astuple(self.t)) - 2 * self.t.refi  # no rule reaches back further
         self.common = []  # waiting requests, in order of admission
         self.bank_queue = [[] for _ in range(self.banks)]
         self.arriving = []
@@ -367,6 +370,8 @@ class NaiveChannel:
 
     def step(self, clk):
         self.clk = clk
+        while self.history and self.history[0].clk < clk - self.horizon:
+            self.history.pop(0)
         self.admit(clk)
         busy = self.refresh(clk)
         if not self.spec.bank_queue_entries:

@@ -100,9 +100,9 @@ def test_equal_to_the_naive_memory(spec, trace):
 
 @pytest.mark.parametrize("name", memory_names())
 def test_real_memories_equal_the_naive_one(name):
-    """300 requests, half of them to few rows, on every memory that comes with the package."""
+    """120 requests, half of them to few rows, on every memory that comes with the package."""
     spec = msgspec.structs.replace(load_memory(name), channels=1, inflight_entries=0, front_latency_core_cycles=0)
     rng = np.random.default_rng(7)
-    rows = np.where(rng.random(300) < 0.5, rng.integers(0, 4, 300), rng.integers(0, 4096, 300))
-    addresses = (rows << 16 | rng.integers(0, 1 << 14, 300) & ~31).tolist()
-    assert_equal(spec, addresses, (rng.random(300) < 0.3).tolist())
+    rows = np.where(rng.random(120) < 0.5, rng.integers(0, 4, 120), rng.integers(0, 4096, 120))
+    addresses = (rows << 16 | rng.integers(0, 1 << 14, 120) & ~31).tolist()
+    assert_equal(spec, addresses, (rng.random(120) < 0.3).tolist())
