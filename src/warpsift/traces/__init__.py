@@ -1,8 +1,19 @@
 """Kernel traces of Accel-Sim: reading those that others made from CUDA programs, writing ours for them."""
 
-from warpsift.traces.errors import TraceError
-from warpsift.traces.header import Header, list_kernels
-from warpsift.traces.reader import replay, replay_kernel
-from warpsift.traces.writer import TraceWriter
+from __future__ import annotations
 
-__all__ = ["Header", "TraceError", "TraceWriter", "list_kernels", "replay", "replay_kernel"]
+from importlib import import_module
+from typing import Any
+
+from warpsift.traces.errors import TraceError
+
+# Compiled code is loaded when it is asked for: who writes traces does not wait for the reader.
+_HOMES = {"Header": "header", "TraceWriter": "writer", "list_kernels": "header", "replay": "reader", "time_trace": "run"}
+
+__all__ = ["TraceError", *_HOMES]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -2,6 +2,7 @@
 
 Numba's cache looks only at the file of the function itself, but a trace is converted by functions of several files
 (the coalescing rules are `simt/coalesce.py`'s). So the cache lies in a folder named by the hash of all of them.
+Signatures are given, so that no function is compiled twice for a literal argument.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from typing import Any
 
 import numba
 import platformdirs
+from numba.core import types
+
+from warpsift.simt.stream import OP
 
 _HERE = Path(__file__).parent
 _SOURCES = (*sorted(_HERE.glob("*.py")), _HERE.parent / "simt" / "coalesce.py", _HERE.parent / "simt" / "stream.py")
@@ -30,12 +34,26 @@ def _directory() -> str:
 
 DIRECTORY = _directory()
 
+i64, void = types.int64, types.void
+BYTES = types.uint8[::1]
+INTS = types.int64[::1]
+TABLE = types.int64[:, ::1]
+PAIR = types.UniTuple(types.int64, 2)
+TABLES = types.Tuple((INTS, TABLE, TABLE))  # convert.py: warp, registers, slots
+BUFFERS = types.Tuple((types.int32[::1], TABLE, INTS, INTS))  # buffers.py
+OPS = numba.from_dtype(OP)[::1]
+ONE_OP = numba.from_dtype(OP)
 
-def compiled(function: Callable[..., Any]) -> Any:
-    """`numba.njit` with the cache folder above."""
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = DIRECTORY
-    try:
-        return numba.njit(cache=True)(function)
-    finally:
-        numba.config.CACHE_DIR = before
+
+def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """`numba.njit` for one signature, with the cache folder above."""
+
+    def compile_it(function: Callable[..., Any]) -> Any:
+        before = numba.config.CACHE_DIR
+        numba.config.CACHE_DIR = DIRECTORY
+        try:
+            return numba.njit(signature, cache=True, error_model="numpy")(function)
+        finally:
+            numba.config.CACHE_DIR = before
+
+    return compile_it

@@ -14,7 +14,7 @@ import numpy as np
 
 from warpsift.simt import coalesce
 from warpsift.simt import stream as s
-from warpsift.traces.compiled import compiled
+from warpsift.traces.compiled import BUFFERS, INTS, PAIR, TABLES, compiled, i64, void
 from warpsift.traces.opcodes import (
     ASYNC_LOAD,
     ASYNC_WAIT,
@@ -63,7 +63,7 @@ def new_state() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.zeros(STATE, np.int64), np.zeros((REGISTERS, 4), np.int64), np.zeros((s.SLOTS, 2), np.int64)
 
 
-@compiled
+@compiled(void(TABLES, i64, i64))
 def start_warp(tables, warp, grid_warp):
     """A new warp begins: nothing is in flight."""
     W, R, Q = tables
@@ -76,7 +76,7 @@ def start_warp(tables, warp, grid_warp):
     Q[:, :] = 0
 
 
-@compiled
+@compiled(void(BUFFERS, INTS, i64, i64, i64))
 def emit_plain(buffers, W, lanes, low, high):
     """An instruction without transactions."""
     warp_buffer, op_buffer, _, used = buffers
@@ -86,7 +86,7 @@ def emit_plain(buffers, W, lanes, low, high):
     used[0] += 1
 
 
-@compiled
+@compiled(void(BUFFERS, INTS))
 def flush(buffers, W):
     """End the current ALU run."""
     if W[RUN_COUNT] > 0:
@@ -96,7 +96,7 @@ def flush(buffers, W):
     W[RUN] += 1
 
 
-@compiled
+@compiled(i64(TABLES, i64))
 def in_flight(tables, register):
     """The slot that a register waits for, as a mask; 0 if its value is there."""
     W, R, Q = tables
@@ -106,7 +106,7 @@ def in_flight(tables, register):
     return np.int64(1) << slot
 
 
-@compiled
+@compiled(i64(INTS, i64))
 def source_span(row, k):
     """Registers that source k stands for: 64-bit addresses take two, wide data as many as it has words."""
     if row[CODE] < FIRST_MEMORY:
@@ -116,7 +116,7 @@ def source_span(row, k):
     return row[DEST_SPAN]
 
 
-@compiled
+@compiled(i64(TABLES, INTS))
 def slots_to_wait_for(tables, row):
     """Slots of loads whose results the instruction reads or overwrites."""
     W = tables[0]
@@ -136,7 +136,7 @@ def slots_to_wait_for(tables, row):
     return wait
 
 
-@compiled
+@compiled(void(TABLES, i64))
 def waited(tables, wait):
     """Nothing is in flight on these slots any more."""
     W, _, Q = tables
@@ -147,7 +147,7 @@ def waited(tables, wait):
             Q[slot, CLEARED_AT] = W[LOADS]
 
 
-@compiled
+@compiled(i64(TABLES, INTS))
 def take_slot(tables, row):
     """A scoreboard slot for an instruction that returns something: a free one, or the one used longest ago."""
     W, R, Q = tables
@@ -168,7 +168,7 @@ def take_slot(tables, row):
     return np.int64(chosen)
 
 
-@compiled
+@compiled(void(BUFFERS, TABLES, INTS, i64, i64))
 def add_alu(buffers, tables, row, lanes, wait):
     """One more ALU instruction, in the current run if it can be."""
     W, R, _ = tables
@@ -194,7 +194,7 @@ def add_alu(buffers, tables, row, lanes, wait):
         flush(buffers, W)
 
 
-@compiled
+@compiled(i64(INTS, i64, PAIR))
 def memory_space(row, address, bases):
     """The class of a memory instruction, with generic accesses resolved by their first address (Accel-Sim's rule)."""
     code = row[CODE]
@@ -208,7 +208,7 @@ def memory_space(row, address, bases):
     return np.int64(LOAD if code == GENERIC_LOAD else STORE)
 
 
-@compiled
+@compiled(void(INTS, INTS, INTS, i64))
 def localise(W, row, address, local_base):
     """Where a thread's local memory lies: word by word, the 32 lanes of a warp side by side, warp after warp."""
     k = 0
@@ -220,7 +220,7 @@ def localise(W, row, address, local_base):
             k += 1
 
 
-@compiled
+@compiled(i64(INTS, i64))
 def shared_passes(address, width):
     """Passes of a shared-memory access: wide ones go through in parts of at most 8 bytes x 32 lanes."""
     lanes_at_once = 32 if width <= 8 else 8
@@ -229,16 +229,18 @@ def shared_passes(address, width):
     lanes = np.ones(1, np.uint8)
     op = np.zeros((1, 2), np.int64)
     unused = np.zeros(1, np.int64)
+    first = np.zeros(2, np.int32)
+    used = np.zeros(2, np.int64)
     for begin in range(0, address.size, lanes_at_once):
         part = address[begin : begin + lanes_at_once]
-        first = np.array([0, part.size], np.int32)
-        used = np.zeros(2, np.int64)
+        first[1] = part.size
+        used[:] = 0
         coalesce.emit_shared((one, op, unused, used), (one, lanes, first), part, width, (np.int64(0), np.int64(0)))
         passes += (op[0, 0] >> 48) & 0xFFFF
     return passes
 
 
-@compiled
+@compiled(void(BUFFERS, TABLES, INTS, INTS, PAIR))
 def add_memory(buffers, tables, row, address, bases):
     """A memory instruction: its transactions by the rules of simt/coalesce.py."""
     W = tables[0]
@@ -252,8 +254,9 @@ def add_memory(buffers, tables, row, address, bases):
     elif space == LOAD or space == LOCAL_LOAD:
         slot = take_slot(tables, row)  # a prefetch: nobody reads it, but it is in flight
     fields = (slot << 16) | (wait << 32)
-    warp = np.array([W[WARP]], np.int32)
-    groups = (warp, np.array([address.size], np.uint8), np.array([0, address.size], np.int32))
+    groups = (np.empty(1, np.int32), np.empty(1, np.uint8), np.zeros(2, np.int32))
+    groups[0][0] = W[WARP]
+    groups[1][0] = groups[2][1] = address.size
     if space == SHARED:
         low = np.int64(s.SHARED) | fields | (shared_passes(address, row[WIDTH]) << 48)
         emit_plain(buffers, W, np.int64(address.size), low, np.int64(0))
@@ -274,7 +277,7 @@ def add_memory(buffers, tables, row, address, bases):
         coalesce.emit_lines(buffers, groups, address, row[WIDTH], (np.int64(s.LOAD) | fields | one, high))
 
 
-@compiled
+@compiled(void(BUFFERS, TABLES, INTS, INTS, PAIR))
 def add_instruction(buffers, tables, row, addresses, bases):
     """Append one instruction of the current warp to the stream."""
     lanes = np.int64(0)
@@ -291,6 +294,6 @@ def add_instruction(buffers, tables, row, addresses, bases):
         add_alu(buffers, tables, row, lanes, slots_to_wait_for(tables, row))
 
 
-@compiled
+@compiled(void(BUFFERS, TABLES))
 def end_warp(buffers, tables):
     flush(buffers, tables[0])

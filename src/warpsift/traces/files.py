@@ -79,4 +79,4 @@ class TraceFile:
                 raise TraceError(f"{self.path}: a line is longer than {LONGEST_LINE} bytes; is this a .traceg file?")
             self._rest = text[cut:]
             if cut:
-                yield np.frombuffer(text, np.uint8, cut)
+                yield np.frombuffer(text, np.uint8, cut).copy()

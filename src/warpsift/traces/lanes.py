@@ -11,10 +11,10 @@ import numpy as np
 
 from warpsift.simt import coalesce
 from warpsift.simt import stream as s
-from warpsift.traces.compiled import compiled
+from warpsift.traces.compiled import INTS, compiled, i64, void
 
 
-@compiled
+@compiled(void(i64, i64, INTS, i64, INTS))
 def lane_addresses(kind, lanes, transactions, width, out):
     """Fill out[:lanes] so that the coalescer makes `transactions` of it."""
     sectors = 0
@@ -42,7 +42,7 @@ def lane_addresses(kind, lanes, transactions, width, out):
         at += 1
 
 
-@compiled
+@compiled(void(i64, i64, INTS))
 def shared_addresses(lanes, passes, out):
     """Fill out[:lanes] so that the busiest bank must deliver `passes` different words."""
     for k in range(lanes):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.traces.compiled import compiled
+from warpsift.traces.compiled import BYTES, INTS, compiled, i64
 
 ALU, FLOAT, BRANCH, FENCE, ASYNC_WAIT = 0, 1, 2, 3, 4  # instructions without addresses
 BARRIER, UNSUPPORTED, ADDRESSED_ALU = 5, 6, 7
@@ -52,7 +52,7 @@ def hash_of(name: str) -> int:
     return value - (1 << 64) if value >> 63 else value
 
 
-@compiled
+@compiled(i64(BYTES, i64, i64))
 def hash_bytes(text, begin, end):
     """FNV-1a of text[begin:end], as a signed integer."""
     value = np.uint64(_FNV_OFFSET)
@@ -67,11 +67,17 @@ CODES = np.array([code for _, code in _TABLE], np.int64)
 assert len(set(HASHES.tolist())) == len(HASHES)
 
 
-@compiled
+@compiled(i64(BYTES, i64, i64, INTS, INTS))
 def class_of(text, begin, end, hashes, codes):
     """The class of the opcode name text[begin:end]."""
     wanted = hash_bytes(text, begin, end)
-    at = np.searchsorted(hashes, wanted)
-    if at < hashes.size and hashes[at] == wanted:
-        return codes[at]
+    low, high = 0, hashes.size
+    while low < high:
+        middle = (low + high) // 2
+        if hashes[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    if low < hashes.size and hashes[low] == wanted:
+        return codes[low]
     return np.int64(ALU)

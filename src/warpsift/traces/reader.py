@@ -16,7 +16,7 @@ import numpy as np
 from warpsift.simt.stream import WARP_SIZE, Sink
 from warpsift.traces import convert, scan
 from warpsift.traces.buffers import StreamBuffers
-from warpsift.traces.compiled import compiled
+from warpsift.traces.compiled import BUFFERS, INTS, TABLE, TABLES, compiled, i64
 from warpsift.traces.errors import TraceError
 from warpsift.traces.files import TraceFile
 from warpsift.traces.header import Header, list_kernels, parse_header
@@ -41,7 +41,7 @@ MESSAGES = {
 }
 
 
-@compiled
+@compiled(i64(INTS, BUFFERS, TABLES))
 def close_warp(progress, buffers, tables):
     """The warp ends here: 0, or the fault."""
     if progress[IN_WARP] == 0:
@@ -51,7 +51,7 @@ def close_warp(progress, buffers, tables):
     return 4 if progress[SEEN] != progress[EXPECTED] else 0
 
 
-@compiled
+@compiled(i64(INTS, INTS, BUFFERS, TABLES, INTS))
 def follow_directive(row, progress, buffers, tables, shape):
     """One line that is no instruction; 0, or the fault."""
     code = row[scan.CODE]
@@ -87,7 +87,7 @@ def follow_directive(row, progress, buffers, tables, shape):
     return 0
 
 
-@compiled
+@compiled(i64(TABLE, i64, INTS, INTS, BUFFERS, TABLES, INTS))
 def follow(rows, begin, addresses, progress, buffers, tables, shape):
     """Convert rows up to the end of a thread block; the row after it, or of the fault."""
     for k in range(begin, len(rows)):
@@ -142,7 +142,7 @@ class _Kernel:
         lines = int(np.count_nonzero(text == 10))
         rows = np.empty((lines, scan.COLUMNS), np.int64)
         addresses = np.empty((lines + 1) * WARP_SIZE, np.int64)
-        count = scan.scan(text, self._state, rows, addresses, (HASHES, CODES))
+        count = scan.scan(text, self._state, rows, addresses, HASHES, CODES)
         if self._state[scan.ERROR]:
             self._report_scan(text)
         self._buffers.reserve(count)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.simt.stream import WARP_SIZE
-from warpsift.traces.compiled import compiled
+from warpsift.traces.compiled import BYTES, INTS, TABLE, compiled, i64, void
 from warpsift.traces.opcodes import ADDRESSED_ALU, ALU, BARRIER, FIRST_MEMORY, UNSUPPORTED, class_of
 
 # Columns of a row. A directive (codes below) keeps its numbers in the source columns.
@@ -50,7 +50,7 @@ TENSOR, BAD_DIRECTIVE, NOT_MEMORY = 10, 11, 12
 ADDRESS_BITS = 52  # the line number must fit a transaction (simt/stream.py); NVIDIA's addresses have 49 bits
 
 
-@compiled
+@compiled(i64(BYTES, INTS))
 def next_token(text, state):
     """Find the next word of the line; 0 if there is none."""
     at = state[AT]
@@ -67,14 +67,14 @@ def next_token(text, state):
     return 1
 
 
-@compiled
+@compiled(i64(INTS, i64))
 def fail(state, code):
     if state[ERROR] == 0:
         state[ERROR] = code
     return np.int64(0)
 
 
-@compiled
+@compiled(i64(BYTES, INTS))
 def decimal(text, state):
     """The next word as a signed decimal number."""
     if next_token(text, state) == 0:
@@ -95,7 +95,7 @@ def decimal(text, state):
     return -value if negative else value
 
 
-@compiled
+@compiled(i64(BYTES, INTS, i64))
 def hexadecimal(text, state, most_bits):
     """The next word as a hexadecimal number, with or without 0x."""
     if next_token(text, state) == 0:
@@ -123,7 +123,7 @@ def hexadecimal(text, state, most_bits):
     return value
 
 
-@compiled
+@compiled(i64(BYTES, INTS))
 def register(text, state):
     """The next word as a register number; NO_REGISTER for RZ and for uniform and predicate registers."""
     if next_token(text, state) == 0:
@@ -145,7 +145,7 @@ def register(text, state):
     return value
 
 
-@compiled
+@compiled(void(BYTES, i64, i64, INTS))
 def modifier(text, begin, end, row):
     """One part of an opcode after a dot: .64 and .U8 give the width, .E a 64-bit address, .WIDE a 64-bit result."""
     if end - begin == 1 and text[begin] == 69:  # E
@@ -165,7 +165,7 @@ def modifier(text, begin, end, row):
         row[WIDTH] = min(bits // 8, 16)
 
 
-@compiled
+@compiled(void(BYTES, INTS, INTS, INTS, INTS))
 def opcode(text, state, row, hashes, codes):
     """The next word as an opcode: its class and what its modifiers say."""
     if next_token(text, state) == 0:
@@ -194,7 +194,7 @@ def opcode(text, state, row, hashes, codes):
         fail(state, TENSOR)
 
 
-@compiled
+@compiled(i64(BYTES, INTS, i64, INTS))
 def lane_addresses(text, state, mask, out):
     """The addresses of the active lanes, in lane order; how many."""
     mode = decimal(text, state)
@@ -230,8 +230,8 @@ def lane_addresses(text, state, mask, out):
     return lanes
 
 
-@compiled
-def instruction(text, state, row, addresses, tables):
+@compiled(void(BYTES, INTS, INTS, INTS, INTS, INTS))
+def instruction(text, state, row, addresses, hashes, codes):
     """One instruction line."""
     if state[LINE_NUMBERS] != 0:
         decimal(text, state)
@@ -247,7 +247,7 @@ def instruction(text, state, row, addresses, tables):
             row[DEST] = found
         if state[ERROR] != 0:
             return
-    opcode(text, state, row, tables[0], tables[1])
+    opcode(text, state, row, hashes, codes)
     count = decimal(text, state)
     if count < 0 or count > MOST_SOURCES:
         fail(state, MANY_REGISTERS)
@@ -268,7 +268,7 @@ def instruction(text, state, row, addresses, tables):
     state[USED] += lane_addresses(text, state, row[MASK], addresses[state[USED] :])
 
 
-@compiled
+@compiled(i64(BYTES, INTS, INTS))
 def directive(text, state, row):
     """A line that is no instruction; 0 if it is to be skipped."""
     begin = state[AT]
@@ -308,8 +308,8 @@ def directive(text, state, row):
     return 1
 
 
-@compiled
-def scan(text, state, rows, addresses, tables):
+@compiled(i64(BYTES, INTS, TABLE, INTS, INTS, INTS))
+def scan(text, state, rows, addresses, hashes, codes):
     """Turn the lines of a block into rows; how many. Stops at an error, with `state` telling of it."""
     count = 0
     at = 0
@@ -330,7 +330,7 @@ def scan(text, state, rows, addresses, tables):
         row[LINE] = state[LINE_NUMBER]
         hexadecimal_digit = 48 <= first <= 57 or 97 <= first <= 102 or 65 <= first <= 70
         if hexadecimal_digit and not (first == 99 and state[LINE_END] > state[AT] + 1 and text[state[AT] + 1] == 108):
-            instruction(text, state, row, addresses, tables)
+            instruction(text, state, row, addresses, hashes, codes)
             count += 1
         elif directive(text, state, row) != 0:
             count += 1

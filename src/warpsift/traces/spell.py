@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.simt import stream as s
-from warpsift.traces.compiled import compiled
+from warpsift.traces.compiled import BYTES, INTS, ONE_OP, OPS, PAIR, TABLE, compiled, i64
 from warpsift.traces.lanes import lane_addresses, shared_addresses
 
 _TEXTS = "IADD3 FADD ISETP FSETP BRA EXIT BAR.SYNC LDS STS".split()
@@ -38,18 +38,18 @@ SLOT, SERIAL = 0, 1
 INDEX, LOADS, DROPPED, NEXT_REGISTER = range(4)
 
 
-@compiled
-def put_text(out, at, text):
-    for k in range(text.size):
-        if text[k] == 0:
+@compiled(i64(BYTES, i64, i64))
+def put_opcode(out, at, opcode):
+    for k in range(OPCODES.shape[1]):
+        if OPCODES[opcode, k] == 0:
             break
-        out[at] = text[k]
+        out[at] = OPCODES[opcode, k]
         at += 1
     out[at] = 32
     return at + 1
 
 
-@compiled
+@compiled(i64(BYTES, i64, i64))
 def put_decimal(out, at, value):
     if value < 0:
         out[at] = 45
@@ -67,7 +67,7 @@ def put_decimal(out, at, value):
     return at + digits + 1
 
 
-@compiled
+@compiled(i64(BYTES, i64, i64, i64))
 def put_hex(out, at, value, digits):
     while digits < 16 and (value >> (4 * digits)) != 0:
         digits += 1
@@ -78,13 +78,13 @@ def put_hex(out, at, value, digits):
     return at + digits + 1
 
 
-@compiled
+@compiled(i64(BYTES, i64, i64))
 def put_register(out, at, number):
     out[at] = 82
     return put_decimal(out, at + 1, number)
 
 
-@compiled
+@compiled(i64(BYTES, i64, INTS, i64, i64, i64))
 def put_start(out, at, count, mask, dest, opcode):
     """PC, mask, destination and opcode."""
     at = put_hex(out, at, (count[INDEX] * INSTRUCTION_BYTES) % PROGRAM_BYTES, 4)
@@ -98,10 +98,10 @@ def put_start(out, at, count, mask, dest, opcode):
         out[at] = 48
         out[at + 1] = 32
         at += 2
-    return put_text(out, at, opcode)
+    return put_opcode(out, at, opcode)
 
 
-@compiled
+@compiled(i64(BYTES, i64))
 def put_end(out, at):
     """The immediate, which nothing here has, and the end of the line."""
     out[at] = 48
@@ -109,8 +109,8 @@ def put_end(out, at):
     return at + 2
 
 
-@compiled
-def sources_of(wait, registers, count, sources):
+@compiled(i64(i64, TABLE, INTS))
+def sources_of(wait, registers, sources):
     """Registers in flight on the slots of a wait mask, latest first; they are taken as waited for. How many."""
     found = 0
     for number in range(FIRST_REGISTER, REGISTERS):
@@ -126,7 +126,7 @@ def sources_of(wait, registers, count, sources):
     return found
 
 
-@compiled
+@compiled(i64(TABLE, INTS, i64, i64))
 def take_register(registers, count, slot, width):
     """A destination for a load: the next that nothing is in flight to, or the oldest. Pairs where words are wide."""
     step = 2 if width > 4 else 1
@@ -149,11 +149,11 @@ def take_register(registers, count, slot, width):
     return chosen
 
 
-@compiled
+@compiled(i64(BYTES, i64, ONE_OP, TABLE, INTS, i64))
 def put_alu(out, at, op, registers, count, last_opcode):
     """A run of ALU instructions; `last_opcode` BRA or EXIT replaces the last one, -1 does not."""
     sources = np.zeros(REGISTERS, np.int64)
-    waiting = sources_of(np.int64(op.wait), registers, count, sources)
+    waiting = sources_of(np.int64(op.wait), registers, sources)
     used = 0
     mask = (np.int64(1) << np.int64(op.lanes)) - 1
     total, chain, floats = np.int64(op.count), np.int64(op.detail), np.int64(op.array)
@@ -165,7 +165,7 @@ def put_alu(out, at, op, registers, count, last_opcode):
         if k == total - 1 and last_opcode >= 0 and not is_float:
             opcode = last_opcode
             dest = -1
-        at = put_start(out, at, count, mask, dest, OPCODES[opcode])
+        at = put_start(out, at, count, mask, dest, opcode)
         mine = min(waiting - used, MOST_SOURCES)
         if mine > 0:
             at = put_decimal(out, at, mine)
@@ -181,7 +181,7 @@ def put_alu(out, at, op, registers, count, last_opcode):
     return at
 
 
-@compiled
+@compiled(i64(BYTES, i64, INTS))
 def put_addresses(out, at, address):
     """Addresses as the tracer writes them: base and stride if they have one, else base and deltas."""
     strided = address.size > 1
@@ -199,11 +199,11 @@ def put_addresses(out, at, address):
     return at
 
 
-@compiled
+@compiled(i64(BYTES, i64, ONE_OP, INTS, TABLE, INTS, i64))
 def put_memory(out, at, op, transactions, registers, count, width):
     """A memory instruction: what it waits for are its sources, its slot is its destination."""
     sources = np.zeros(REGISTERS, np.int64)
-    waiting = sources_of(np.int64(op.wait), registers, count, sources)
+    waiting = sources_of(np.int64(op.wait), registers, sources)
     kind, lanes = np.int64(op.kind), np.int64(op.lanes)
     wanted = op.slot != s.NO_SLOT
     size = 0
@@ -218,7 +218,7 @@ def put_memory(out, at, op, transactions, registers, count, width):
         first = np.int64(op.first)
         lane_addresses(kind, lanes, transactions[first : first + np.int64(op.transactions)], width, address)
     dest = take_register(registers, count, np.int64(op.slot), width) if wanted else np.int64(-1)
-    at = put_start(out, at, count, (np.int64(1) << lanes) - 1, dest, OPCODES[opcode])
+    at = put_start(out, at, count, (np.int64(1) << lanes) - 1, dest, opcode)
     mine = min(waiting, MOST_SOURCES - 1)
     count[DROPPED] += waiting - mine
     at = put_decimal(out, at, mine + 1)
@@ -230,16 +230,16 @@ def put_memory(out, at, op, transactions, registers, count, width):
     return put_end(out, at)
 
 
-@compiled
+@compiled(i64(BYTES, i64, INTS, i64, i64))
 def put_plain(out, at, count, mask, opcode):
     """BAR.SYNC, EXIT: no registers, no addresses."""
-    at = put_start(out, at, count, mask, -1, OPCODES[opcode])
+    at = put_start(out, at, count, mask, -1, opcode)
     at = put_decimal(out, at, 0)
     at = put_decimal(out, at, 0)
     return put_end(out, at)
 
 
-@compiled
+@compiled(i64(OPS, i64))
 def missing_exit(ops, lanes):
     """The lanes that no EXIT covers when the warp's instructions are written, as a mask; 0 for an empty warp."""
     everyone = (np.int64(1) << lanes) - 1
@@ -251,7 +251,7 @@ def missing_exit(ops, lanes):
     return everyone & ~((np.int64(1) << np.int64(last.lanes)) - 1)
 
 
-@compiled
+@compiled(PAIR(BYTES, i64, OPS, INTS, INTS, i64))
 def put_warp(out, at, ops, transactions, widths, lanes):
     """All instructions of a warp; (end in `out`, dependences that did not fit the sources)."""
     registers = np.zeros((REGISTERS, 2), np.int64)
@@ -275,7 +275,7 @@ def put_warp(out, at, ops, transactions, widths, lanes):
     return at, count[DROPPED]
 
 
-@compiled
+@compiled(PAIR(OPS))
 def room_for(ops):
     """Bytes that a warp's lines can take, and how many lines there are without an added EXIT."""
     size = np.int64(LONGEST_ALU_LINE)

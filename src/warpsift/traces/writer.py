@@ -116,20 +116,19 @@ class TraceWriter:
 
     def chunk(self, chunk: Chunk) -> None:
         assert self._launch is not None and self._file is not None
-        ops = chunk.ops
+        ops = np.ascontiguousarray(chunk.ops)
         if len(ops) and int(ops["kind"].max()) > SCATTER - 2:
             raise TraceError(
                 f"kernel {self._launch.kernel!r} commands the memory fast-forward unit, for which Accel-Sim's traces "
                 "have no instruction; export a run without a unit"
             )
         warps = self._launch.warps_per_cta
-        records = ops.view(np.recarray)
         for cta in range(chunk.ctas):
             self._file.write(f"\n#BEGIN_TB\n\nthread block = {self._cta},0,0\n".encode())
             self._cta += 1
             for warp in range(warps):
                 first, last = chunk.warp_first[cta * warps + warp : cta * warps + warp + 2]
-                self._warp(warp, records[first:last], chunk.transactions)
+                self._warp(warp, ops[first:last], chunk.transactions)
             self._file.write(b"\n#END_TB\n")
 
     def _warp(self, number: int, ops: np.ndarray, transactions: np.ndarray) -> None:
