@@ -289,6 +289,8 @@ def reply_now(S, slice_index, index, sectors):
         wheel_push(S, S.now + 1, EV_MFF, slice_index, index)
         return
     count = popcount(sectors)
+    if P.kind == UNIT_WRITE:  # a unit's write is one packet, and so is its acknowledgement
+        count = np.int64(1)
     writing = P.kind == WRITE or P.kind == UNIT_WRITE
     if N.reply_sectors == 1:
         P.flits = count * flits_of(S, np.int64(0) if writing else np.int64(32))
@@ -307,7 +309,7 @@ def reply_flits(S, kind, sectors):
     N = noc(S.p_noc, 0)
     if kind >= MFF_READ:
         return np.int64(0)
-    count = popcount(sectors)
+    count = np.int64(1) if kind == UNIT_WRITE else popcount(sectors)
     writing = kind == WRITE or kind == UNIT_WRITE
     if N.reply_sectors == 1:
         return count * flits_of(S, np.int64(0) if writing else np.int64(32))

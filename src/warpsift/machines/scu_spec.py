@@ -57,7 +57,8 @@ class ScuSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         if self.hash_ports < 0:
             yield f"scu.hash_ports = {self.hash_ports} must be at least 0"
         if unit_ports is not None and 1 + self.hash_ports > unit_ports:
-            yield f"scu.hash_ports = {self.hash_ports} and a data port need noc.unit_ports = {1 + self.hash_ports} or more"
+            needed = 1 + self.hash_ports
+            yield f"scu.hash_ports = {self.hash_ports}: with the data port, noc.unit_ports must be {needed} or more"
         if not 1 <= self.store_open_lines <= 8:
             yield f"scu.store_open_lines = {self.store_open_lines} must lie between 1 and 8"
         if not 1 <= self.merge_window <= 32:

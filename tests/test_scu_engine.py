@@ -1,0 +1,291 @@
+"""The SCU's pipeline in the engine: laws of throughput, limits that really hold, balances, and equal function."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from warpsift import units
+from warpsift.algorithms import ALGORITHMS, Options
+from warpsift.engine.engine import Engine
+from warpsift.graph import load_graph
+from warpsift.machines import load_machine
+from warpsift.machines.load import MachineError
+from warpsift.simt import Counter, Gpu
+from warpsift.units import scu_operation
+from warpsift.units.scu import Scu
+
+IDEAL = {"ideal.l2": "true", "ideal.noc": "true"}  # every read takes the same time and nobody waits for a port
+N = 1 << 14
+
+
+class Bench:
+    """A unit on a modelled GPU."""
+
+    def __init__(self, machine: str = "gtx980", **overrides) -> None:
+        names = {k.replace("__", "."): str(v) for k, v in overrides.items()}
+        self.machine = load_machine(machine, names)
+        self.engine = Engine(self.machine, checks=True)
+        self.gpu = Gpu(self.engine, memory_bytes=1 << 26)
+        self.scu = Scu(self.gpu, self.machine.scu)
+        self.rng = np.random.default_rng(7)
+
+    def data(self, n=N, dtype=np.int32, high=1 << 20):
+        return self.gpu.memory.array("data", self.rng.integers(0, high, n).astype(dtype))
+
+    @property
+    def last(self):
+        return self.engine.operations[-1].counters
+
+    def copy_rate(self, dtype=np.int32, n=N) -> float:
+        """Elements per cycle of a compaction that keeps everything."""
+        self.scu.data_compaction(self.data(n, dtype, 100), None)
+        return n / self.last.cycles
+
+    def gather(self, n=N // 4) -> None:
+        """Read single elements, each from another line, in no order."""
+        data = self.gpu.memory.empty("far", 32 * n, np.int32)
+        index = self.gpu.memory.array("index", (self.rng.permutation(n) * 32).astype(np.int32))
+        self.scu.access_compaction(data, index, None)
+
+
+def ideal(**overrides) -> Bench:
+    return Bench(**{"ideal__l2": "true", "ideal__noc": "true"}, **overrides)
+
+
+# ---------------------------------------------------------------------- laws
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
+def test_a_merged_stream_runs_at_the_width_and_never_above(width):
+    bench = ideal(scu__width=width, scu__inflight_requests=0)
+    n = width * N // 4
+    assert 0.9 * width < bench.copy_rate(n=n) <= width
+    assert bench.last.scu_address_busy_cycles == n // width
+
+
+def test_a_wide_unit_is_bound_by_its_port():
+    """A line takes 5 flits of a port in each direction: 4 of data, one request or acknowledgement."""
+    bench = Bench(scu__width=16, scu__inflight_requests=0, ideal__l2="true", l2__port_bytes_per_cycle=128)
+    bytes_per_cycle = bench.copy_rate(n=4 * N) * 4
+    assert 0.85 * 128 / 5 < bytes_per_cycle <= 128 / 5
+
+
+def test_a_wide_unit_is_bound_by_dram():
+    bench = Bench("tx1", scu__width=16, scu__inflight_requests=0)
+    n = 1 << 15
+    data = bench.data(n, np.int64)
+    bench.scu.bitmask(data, "<", 5)  # reads 8 bytes an element and writes next to nothing
+    peak = bench.machine.peak_dram_bytes_per_second / (bench.machine.clocks.core_mhz * 1e6)
+    rate = n * 8 / bench.last.cycles
+    assert 0.6 * peak < rate <= peak
+
+
+@pytest.mark.parametrize("in_flight", [8, 16, 32])
+def test_random_gathers_are_bound_by_requests_in_flight_over_latency(in_flight):
+    bench = ideal(scu__inflight_requests=in_flight)
+    bench.gather(1)
+    latency = bench.last.scu_stall_data_cycles  # one lone read: Data Fetch waits for exactly its latency
+    bench.gather()
+    c = bench.last
+    rate = (c.scu_read_requests + c.scu_vector_requests) / c.cycles
+    assert 0.85 * in_flight / latency < rate <= 1.02 * in_flight / latency
+    assert c.scu_stall_inflight_cycles + c.scu_address_busy_cycles > 0.9 * c.cycles
+
+
+def test_probes_in_flight_bound_filtering():
+    rates = {}
+    for limit in (16, 32, 64):
+        bench = ideal(scu__probe_limit=limit, scu__inflight_requests=0)
+        table = bench.scu.filter_table("t", 1 << 20, 1 << 20, life="persistent")
+        bench.scu.data_compaction(bench.data(), None, filter=table)
+        rates[limit] = N / bench.last.cycles
+    assert rates[32] == pytest.approx(2 * rates[16], rel=0.1)
+    assert rates[64] == pytest.approx(2 * rates[32], rel=0.1)
+
+
+def test_the_request_buffer_holds_what_its_bytes_hold():
+    """18 KB: 256 entries of 72 bytes (set, ID, number) without costs, 128 of 144 with."""
+    cycles = {}
+    for kilobytes in (18, 9):
+        for cost in (False, True):
+            bench = ideal(scu__hash_buffer_bytes=kilobytes * 1024, scu__inflight_requests=0, scu__width=16)
+            options = {"cost_dtype": np.dtype(np.int32)} if cost else {}
+            table = bench.scu.filter_table("t", 1 << 20, 1 << 20, life="persistent", **options)
+            costs = {"cost": bench.data()} if cost else {}
+            bench.scu.data_compaction(bench.data(), None, filter=table, **costs)
+            cycles[kilobytes, cost] = bench.last.cycles
+    assert cycles[9, False] == pytest.approx(2 * cycles[18, False], rel=0.1)
+    assert cycles[18, True] == pytest.approx(2 * cycles[18, False], rel=0.1)
+    assert cycles[9, True] == pytest.approx(4 * cycles[18, False], rel=0.1)
+
+
+def test_a_small_fifo_stalls_the_address_generator():
+    small, large = (ideal(scu__fetch_fifo_bytes=size, scu__inflight_requests=0) for size in (1024, 38912))
+    for bench in (small, large):
+        bench.scu.data_compaction(bench.data(), None)
+    assert small.last.scu_stall_fifo_cycles > 0 and large.last.scu_stall_fifo_cycles == 0
+    assert small.last.cycles > 1.5 * large.last.cycles
+
+
+def test_small_vector_buffers_stall_the_address_generator():
+    """A list of one element for every 12 bytes of vectors: what limits is how far the vectors are read ahead."""
+    cycles = []
+    for size in (1024, 5120):
+        bench = ideal(scu__vector_buffer_bytes=size, scu__inflight_requests=0, scu__width=16)
+        index = bench.gpu.memory.array("index", np.arange(N, dtype=np.int32))
+        counts = bench.gpu.memory.array("counts", np.ones(N, np.int32))
+        bench.scu.access_expansion_compaction(bench.data(), index, counts)
+        cycles.append(bench.last.cycles)
+        assert bench.last.scu_stall_vector_cycles > 0
+    assert cycles[0] > 2 * cycles[1]
+
+
+# ---------------------------------------------------------------------- merging, masks, clearing
+def test_reads_merge_within_the_window_only():
+    lines = {}
+    for window in (1, 4):
+        bench = ideal(scu__merge_window=window)
+        rows = np.arange(N // 4).reshape(-1, 4) * 32  # four lines in turn, each touched 4 times
+        index = np.repeat(rows, 4, axis=0) + np.tile(np.arange(4), len(rows))[:, None]
+        data = bench.gpu.memory.empty("far", 32 * N, np.int32)
+        bench.scu.access_compaction(data, bench.gpu.memory.array("i", index.reshape(-1).astype(np.int32)), None)
+        lines[window] = bench.last.scu_read_requests
+        assert bench.last.scu_read_requests + bench.last.scu_reads_merged == bench.last.scu_coalescer_lookups
+    assert lines[4] == N // 4 and lines[1] == N
+
+
+@pytest.mark.parametrize(("skips", "cycles"), [("true", N // 32), ("false", N // 4)])
+def test_dropped_elements_cost_a_cycle_per_word_or_a_slot_each(skips, cycles):
+    bench = ideal(scu__skip_dropped=skips)
+    mask = bench.gpu.memory.empty("mask", N // 32, np.uint32)
+    mask.host[0] = 1
+    bench.scu.data_compaction(bench.data(), mask)
+    assert bench.last.scu_elements == 1
+    assert bench.last.scu_address_busy_cycles == pytest.approx(cycles, rel=0.05)
+
+
+def test_clearing_is_traffic():
+    bench = Bench(scu__fit_tables="false")
+    table = bench.scu.filter_table("t", 1 << 16, 1 << 20)
+    bench.scu.data_compaction(bench.data(64), None, filter=table)
+    assert bench.last.scu_cleared_lines == 512
+    assert bench.last.l2_write_accesses >= 4 * 512
+    assert bench.last.scu_stall_clear_cycles > 1000
+
+
+def test_ideal_hash_has_no_traffic():
+    bench = Bench(scu__ideal_hash="true")
+    table = bench.scu.group_table("g", 1 << 16, 1 << 20)
+    order, n = bench.scu.data_compaction(bench.data(), None, group=table)
+    assert sorted(order.places.host[:n]) == list(range(N))
+    assert bench.last.scu_hash_reads == bench.last.scu_hash_writes == bench.last.scu_cleared_lines == 0
+
+
+# ---------------------------------------------------------------------- balances
+def every_operation(bench: Bench) -> None:
+    scu, data = bench.scu, bench.data(3001)
+    mask, _ = scu.bitmask(data, "<", 1 << 19)
+    scu.data_compaction(data, mask)
+    index = bench.gpu.memory.array("i", bench.rng.integers(0, 2900, 700).astype(np.int32))
+    counts = bench.gpu.memory.array("c", bench.rng.integers(0, 9, 700).astype(np.int32))
+    scu.access_compaction(data, index, None)
+    spread, _ = scu.replication_compaction(data, counts)
+    scu.replication_compaction(data, counts, out=spread, add=True)
+    keep, _ = scu.access_expansion_compaction(data, index, counts, filter=scu.filter_table("t", 4096, 1 << 20))
+    group = scu.group_table("g", 2048, 1 << 20)
+    order, _ = scu.access_expansion_compaction(data, index, counts, filter=keep, group=group)
+    scu.access_expansion_compaction(data, index, counts, filter=keep, group=order)
+    scu.data_compaction(data, mask, 0)
+
+
+@pytest.mark.parametrize("machine", ["gtx980", "tx1"])
+@pytest.mark.parametrize("fill", ["32", "128"])
+def test_what_goes_in_comes_out(machine, fill):
+    bench = Bench(machine, l2__fill_bytes=fill, scu__request_bytes=fill)
+    every_operation(bench)
+    for result in bench.engine.operations:
+        c = result.counters
+        assert c.scu_addresses == c.scu_elements_fetched
+        assert c.scu_operations == 1 and c.scu_cycles == c.cycles
+        assert c.launches == 0 and c.warp_instructions == 0
+        stalls = sum(c[f"scu_stall_{why}_cycles"] for why in ("vector", "fifo", "inflight", "network"))
+        assert c.scu_address_busy_cycles + stalls <= c.cycles
+        stalls = sum(c[f"scu_stall_{why}_cycles"] for why in ("data", "store", "buffer", "clear"))
+        assert c.scu_fetch_busy_cycles + stalls <= c.cycles
+    arrays = bench.engine._arena.arrays
+    assert arrays["noc"][0].in_use == 0
+    assert (arrays["scu.coalescers"]["in_flight"] == 0).all()
+
+
+def test_the_counter_and_the_engine_see_the_same_trace():
+    bench = Bench()
+    every_operation(bench)
+    plain = Gpu(Counter(), memory_bytes=1 << 26)
+    twin = Bench.__new__(Bench)
+    twin.gpu, twin.scu, twin.rng = plain, Scu(plain, bench.machine.scu), np.random.default_rng(7)
+    every_operation(twin)
+    for timed, counted in zip(bench.engine.operations, plain.sink.operations, strict=True):
+        c = timed.counters
+        assert c.scu_write_requests == counted.counters["scu_write_lines"]
+        assert c.scu_addresses - c.scu_hash_requests <= counted.counters["scu_addresses"]
+        assert c.scu_hash_requests == counted.counters["scu_hash_probes"]
+        assert c.scu_cleared_lines == counted.counters["scu_cleared_lines"]
+        lines = c.scu_read_requests + c.scu_reads_merged + c.scu_vector_requests
+        assert lines == counted.counters["scu_read_lines"]
+
+
+def test_equal_inputs_give_equal_counters():
+    first, second = Bench(), Bench()
+    for bench in (first, second):
+        every_operation(bench)
+    assert [dict(r.counters) for r in first.engine.operations] == [dict(r.counters) for r in second.engine.operations]
+
+
+def test_the_size_of_chunks_changes_nothing(monkeypatch):
+    cycles = []
+    for size in (1 << 15, 256):
+        monkeypatch.setattr(scu_operation, "CHUNK_ELEMENTS", size)
+        bench = Bench()
+        bench.scu.data_compaction(bench.data(), None)
+        cycles.append(bench.last.cycles)
+    assert cycles[0] == cycles[1]
+
+
+def test_calls_cost_their_overhead():
+    bench, slow = Bench(), Bench(scu__call_overhead_cycles=1270)
+    for b in (bench, slow):
+        b.scu.data_compaction(b.data(100), None)
+    assert slow.last.cycles == pytest.approx(bench.last.cycles + 1270, abs=40)  # refresh may fall elsewhere
+
+
+def test_ports_are_checked():
+    with pytest.raises(MachineError) as error:
+        load_machine("gtx980", {"scu.hash_ports": "4"})
+    message = "scu.hash_ports = 4: with the data port, noc.unit_ports must be 5 or more"
+    assert str(error.value) == f"machine 'gtx980': {message}"
+
+
+def test_more_hash_ports_filter_faster():
+    cycles = []
+    for ports in (1, 4):
+        bench = Bench(scu__hash_ports=ports, noc__unit_ports=5, scu__probe_limit=-1)
+        table = bench.scu.filter_table("t", 1 << 18, 1 << 20, life="persistent")
+        bench.scu.data_compaction(bench.data(), None, filter=table)
+        cycles.append(bench.last.cycles)
+    assert cycles[1] < 0.7 * cycles[0]
+
+
+# ---------------------------------------------------------------------- function is one run with timing
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("unit", ["scu-basic", "scu"])
+def test_timed_runs_pass_their_check(algorithm, unit):
+    machine = load_machine("tx1")
+    chosen = ALGORITHMS[algorithm]
+    graph, options = chosen.prepare(
+        load_graph("rmat-8"), Options(max_iterations=3 if algorithm == "pagerank" else None)
+    )
+    engine = Engine(machine, checks=True)
+    outcome = units.resolve(unit, machine)[algorithm](Gpu(engine), graph, options)
+    verdict = chosen.check(graph, outcome, options)
+    assert verdict.passed, verdict.reason
+    assert engine.total.scu_operations == len(engine.operations) > 0
+    assert engine.total.cycles == engine.cycle
