@@ -6,12 +6,14 @@ On a terminal the line is redrawn; elsewhere (a log file, CI) a line is added ev
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from types import TracebackType
 
 QUIET_SECONDS = 2.0
 REDRAW_SECONDS = 0.2
 LOG_SECONDS = 10.0
+TICK_SECONDS = 0.5
 
 
 class Progress:
@@ -26,11 +28,20 @@ class Progress:
         self._text = ""
         self._share = 0.0
         self._cycles = 0
+        self._over = threading.Event()
 
     def __enter__(self) -> Progress:
+        """A thread redraws the line while one long step runs without telling us anything."""
+        if self._enabled:
+            threading.Thread(target=self._tick, daemon=True).start()
         return self
 
+    def _tick(self) -> None:
+        while not self._over.wait(TICK_SECONDS):
+            self._draw()
+
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._over.set()
         if self._shown and self._terminal:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -54,7 +65,7 @@ class Progress:
         now = time.monotonic()
         elapsed = now - self._start
         wait = REDRAW_SECONDS if self._terminal or not self._shown else LOG_SECONDS
-        if not self._enabled or elapsed < QUIET_SECONDS or now - self._shown < wait:
+        if not self._enabled or self._over.is_set() or elapsed < QUIET_SECONDS or now - self._shown < wait:
             return
         self._shown = now
         line = f"{self._title}: {self._text}, {elapsed:.0f} s"
