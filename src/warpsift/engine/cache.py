@@ -8,6 +8,7 @@ is made of: all engine sources, the stream's and the machines' constants, and th
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import os
 import shutil
@@ -23,7 +24,7 @@ import platformdirs
 
 _ENGINE = Path(__file__).parent
 _PACKAGE = _ENGINE.parent
-_KEEP = 4  # directories of earlier versions that stay
+_KEEP_SECONDS = 14 * 86400  # code of other versions that nobody has used for so long is removed
 
 _compiled = 0
 _started = 0.0
@@ -51,18 +52,21 @@ def root() -> Path:
     return Path(os.environ.get("WARPSIFT_CACHE_DIR") or platformdirs.user_cache_dir("warpsift")) / "engine"
 
 
-def _prepare() -> str:
+def _prepare() -> Path:
     folder = root() / fingerprint()
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
-        versions = sorted(root().iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-        for old in versions[_KEEP:]:
-            shutil.rmtree(old, ignore_errors=True)
-    return str(folder)
+        for old in root().iterdir():
+            if time.time() - old.stat().st_mtime > _KEEP_SECONDS:
+                shutil.rmtree(old, ignore_errors=True)
+    return folder
 
 
-DIRECTORY = _prepare()
+_FOLDER = _prepare()
+DIRECTORY = str(_FOLDER)
+_MARK = _FOLDER / "complete"
+COMPLETE = _MARK.exists()  # every function has been compiled and stored
 
 
 @contextlib.contextmanager
@@ -72,10 +76,14 @@ def compiling() -> Iterator[None]:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = DIRECTORY
     _started = _started or time.perf_counter()
+    collecting = gc.isenabled()
+    gc.disable()  # the compiler makes many objects and little garbage: collecting is a tenth of its time
     try:
         yield
     finally:
         numba.config.CACHE_DIR = before
+        if collecting:
+            gc.enable()
 
 
 def note(function: Any) -> None:
@@ -85,14 +93,17 @@ def note(function: Any) -> None:
         return
     _compiled += 1
     if _compiled == 1:
-        print("warpsift: compiling the timing engine (once, about 20 s)", end="", file=sys.stderr, flush=True)
+        print("warpsift: compiling the timing engine (once, about half a minute)", end="", file=sys.stderr, flush=True)
     elif _compiled % 10 == 0:
         print(".", end="", file=sys.stderr, flush=True)
 
 
 def compiled_all() -> None:
-    """End the progress line."""
+    """The engine is imported: end the progress line, and remember that the cache is complete."""
     global _compiled
+    if not COMPLETE and not numba.config.DISABLE_JIT:
+        with contextlib.suppress(OSError):
+            _MARK.touch()
     if _compiled:
         seconds = time.perf_counter() - _started
         print(f" {_compiled} functions in {seconds:.0f} s", file=sys.stderr, flush=True)

@@ -89,8 +89,11 @@ def grant(S, net, output):
     O = output_port(T.p_outputs, output)
     if O.locked >= 0:
         return O.locked
-    if net == REQUESTS and l2_full(S, output) != 0:
-        N.request_blocked_cycles += 1
+    if net == REQUESTS and l2_full(S, output) != 0:  # the slice says when it has room: l2.output_unblock
+        if (T.blocked >> output) & 1 == 0:
+            O.blocked_since = N.cycle
+            T.blocked |= np.int64(1) << output
+        T.active ^= np.int64(1) << output
         return np.int64(-1)
     requests = O.requests
     if net == REQUESTS and mff_full(S) != 0:

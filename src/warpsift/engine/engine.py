@@ -42,10 +42,19 @@ from warpsift.simt.stream import OP, Chunk, LaunchInfo, UnitOperation
 cache.compiled_all()
 
 PAUSE_CYCLES = 1 << 17  # the run comes up for air: Ctrl-C, progress, watchdog
-SAMPLED = (
-    "warp_instructions l1_read_accesses l1_read_hits l2_read_accesses l2_read_hits l2_write_accesses "
-    "reply_flits_sent request_flits_sent dram_reads dram_writes dram_activates"
-).split()
+SAMPLED = [
+    "warp_instructions",
+    "l1_read_accesses",
+    "l1_read_hits",
+    "l2_read_accesses",
+    "l2_read_hits",
+    "l2_write_accesses",
+    "reply_flits_sent",
+    "request_flits_sent",
+    "dram_reads",
+    "dram_writes",
+    "dram_activates",
+]
 
 
 class EngineError(WarpsiftError):
@@ -219,7 +228,8 @@ class Engine:
         for what, wanted, key, limit in needs:
             if wanted > limit:
                 raise EngineError(
-                    f"kernel {launch.kernel!r} needs {wanted} {what} per CTA, but {key} of {self.machine.name!r} is {limit}"
+                    f"kernel {launch.kernel!r} needs {wanted} {what} per CTA, "
+                    f"but {key} of {self.machine.name!r} is {limit}"
                 )
 
     def _push(self, chunk: Chunk) -> None:

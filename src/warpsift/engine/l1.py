@@ -270,8 +270,8 @@ def l1_store(S, sm, line):
 def l1_fill(S, sm, mshr, sectors):
     """A reply: sectors arrive; loads that have all they asked for go on.
 
-    An access looks at the tags in the cycle in which it leaves the load-store unit, and spends the pipeline's latency at
-    the end. Its total is the same as with the pipeline in front, and an MSHR is held only while its line is in flight.
+    An access looks at the tags in the cycle in which it leaves the load-store unit, and spends the pipeline's
+    latency at the end: the total is the same, and an MSHR is held only while its line is in flight.
     """
     C = l1(S.p_l1, 0)
     done_at = S.now + C.latency + sms(S.p_sm, 0).lsu_latency

@@ -16,18 +16,22 @@ import numpy as np
 from warpsift.engine.address_map import HASHED, MAPPINGS, RANDOM, mix_bits
 from warpsift.engine.arrays import count_array_l2
 from warpsift.engine.dram import dram_accept
-from warpsift.engine.layout import Arena, S_t, accessor, i64, kernel, load, popcount, store, void
+from warpsift.engine.dram_state import dram
+from warpsift.engine.layout import Arena, S_t, accessor, ctz, i64, kernel, load, popcount, store, void
 from warpsift.engine.noc import (
     ATOMIC_OP,
     MFF_READ,
     MFF_WRITE,
     REPLIES,
+    REQUESTS,
     UNIT_WRITE,
     WRITE,
     flits_of,
+    network,
     noc,
     noc_inject,
     noc_room,
+    output_port,
     packet,
     packet_new,
 )
@@ -35,6 +39,8 @@ from warpsift.engine.wheel import EV_DRAM_DONE, EV_L2_READY, EV_MFF, wheel_push
 from warpsift.machines.spec import LINE_BYTES, Machine
 
 ALL_SECTORS = 15
+# Why the first packet of a slice cannot be served. The slice then sleeps until that may have changed.
+LACKS_REPLY_ROOM, LACKS_RESOURCE = 1, 2
 
 SLICE = np.dtype(
     [
@@ -46,6 +52,8 @@ SLICE = np.dtype(
         ("ready_sectors", np.int64),  # ... and hold so many sectors
         ("waiting", np.int64),  # 1: an EV_L2_READY is under way
         ("next_cycle", np.int64),  # L2 cycle from which the data port is free
+        ("lacks", np.int64),  # what the first packet waits for (LACKS_...), 0 = nothing
+        ("lacks_since", np.int64),  # L2 cycle
         ("reply_first", np.int64),  # packets that fills have made ready, not yet in the reply network
         ("reply_last", np.int64),
         ("p_dram_token", np.int64),  # ring of requests towards DRAM: token << 1 | is_write
@@ -127,6 +135,9 @@ L2 = np.dtype(
         ("stamp", np.int64),
         ("active", np.int64),  # slices with something to do
         ("to_dram", np.int64),  # slices with requests for DRAM
+        ("refused", np.int64),  # of these, those whose channel was full ...
+        ("refused_at", np.int64),  # ... when DRAM had done so many commands
+        ("lack_reply_room", np.int64),  # slices that sleep until a reply has left
         ("p_slices", np.int64),
         ("p_tags", np.int64),  # line numbers, -1 = empty
         ("p_lines", np.int64),
@@ -310,7 +321,7 @@ def reply_flits(S, kind, sectors):
     if kind >= MFF_READ:
         return np.int64(0)
     count = np.int64(1) if kind == UNIT_WRITE else popcount(sectors)
-    writing = kind == WRITE or kind == UNIT_WRITE
+    writing = kind in (WRITE, UNIT_WRITE)
     if N.reply_sectors == 1:
         return count * flits_of(S, np.int64(0) if writing else np.int64(32))
     return flits_of(S, np.int64(0) if writing else 32 * count)
@@ -328,20 +339,18 @@ def port_cycles(S, sectors, repeat):
 
 @kernel(i64, S_t, i64, i64)
 def l2_write(S, slice_index, index):
-    """Serve a write packet; L2 clocks taken, or 0 if something is lacking."""
+    """Serve a write packet; L2 clocks taken, or what is lacking (negative)."""
     C = l2(S.p_l2, 0)
     N = noc(S.p_noc, 0)
     P = packet(N.p_packets, index)
     if noc_room(S, REPLIES, slice_index, reply_flits(S, P.kind, P.sectors)) == 0:
-        C.l2_reply_blocked_cycles += 1
-        return np.int64(0)
+        return np.int64(-LACKS_REPLY_ROOM)
     base = first_row(S, slice_index, P.line)
     row = find_row(S, base, P.line)
     if row < 0 and C.ideal_l2 == 0:
         row = victim_row(S, base)
         if row < 0 or dram_queue_room(S, slice_index) < 8:
-            C.l2_reservation_fails += 1
-            return np.int64(0)
+            return np.int64(-LACKS_RESOURCE)
         replace_line(S, slice_index, row, P.line)
     count = popcount(P.sectors)
     C.l2_write_accesses += count
@@ -424,7 +433,7 @@ def l2_wait(S, slice_index, index, row, missing):
 
 @kernel(i64, S_t, i64, i64, i64)
 def l2_miss(S, slice_index, index, row):
-    """A read that needs sectors which are not valid; `row` as found or -1. L2 clocks taken, or 0."""
+    """A read that needs sectors which are not valid; `row` as found or -1. 1, or 0 if something is lacking."""
     C = l2(S.p_l2, 0)
     N = noc(S.p_noc, 0)
     P = packet(N.p_packets, index)
@@ -434,7 +443,6 @@ def l2_miss(S, slice_index, index, row):
     if fresh:
         row = victim_row(S, first_row(S, slice_index, P.line))
         if row < 0:
-            C.l2_reservation_fails += 1
             return np.int64(0)
     L = l2_line(C.p_lines, row)
     valid = np.int64(0) if fresh else L.valid
@@ -449,7 +457,6 @@ def l2_miss(S, slice_index, index, row):
     else:
         lacking = lacking or mine.mshr_free < 0
     if lacking:
-        C.l2_reservation_fails += 1
         return np.int64(0)
     if fresh:
         replace_line(S, slice_index, row, P.line)
@@ -471,13 +478,12 @@ def l2_miss(S, slice_index, index, row):
 
 @kernel(i64, S_t, i64, i64)
 def l2_read(S, slice_index, index):
-    """Serve a read or an atomic; L2 clocks taken, or 0 if something is lacking."""
+    """Serve a read or an atomic; L2 clocks taken, or what is lacking (negative)."""
     C = l2(S.p_l2, 0)
     N = noc(S.p_noc, 0)
     P = packet(N.p_packets, index)
     if noc_room(S, REPLIES, slice_index, reply_flits(S, P.kind, P.sectors)) == 0:
-        C.l2_reply_blocked_cycles += 1
-        return np.int64(0)
+        return np.int64(-LACKS_REPLY_ROOM)
     repeat = np.int64(0)
     if P.kind == ATOMIC_OP:
         repeat = P.partial
@@ -490,7 +496,7 @@ def l2_read(S, slice_index, index):
     sectors = P.sectors
     if not hit:
         if l2_miss(S, slice_index, index, row) == 0:
-            return np.int64(0)
+            return np.int64(-LACKS_RESOURCE)
     else:
         count = popcount(sectors)
         C.l2_read_accesses += count
@@ -544,6 +550,62 @@ def l2_wake(S, slice_index):
     C.active |= np.int64(1) << slice_index
 
 
+@kernel(void, S_t, i64, i64)
+def slice_sleep(S, slice_index, lacks):
+    """Nothing can be done until something changes: stop polling."""
+    C = l2(S.p_l2, 0)
+    L = l2_slice(C.p_slices, slice_index)
+    bit = np.int64(1) << slice_index
+    L.lacks = lacks
+    L.lacks_since = C.cycle
+    C.active ^= bit
+    if lacks == LACKS_REPLY_ROOM:
+        C.lack_reply_room |= bit
+
+
+@kernel(void, S_t, i64)
+def slice_retry(S, slice_index):
+    """A fill has come, or room has been made: a sleeping slice tries again; its wait is counted."""
+    C = l2(S.p_l2, 0)
+    L = l2_slice(C.p_slices, slice_index)
+    if L.lacks == 0:
+        return
+    if L.lacks == LACKS_REPLY_ROOM:
+        C.l2_reply_blocked_cycles += C.cycle - L.lacks_since
+        C.lack_reply_room ^= np.int64(1) << slice_index
+    else:
+        C.l2_reservation_fails += C.cycle - L.lacks_since
+    L.lacks = 0
+    C.active |= np.int64(1) << slice_index
+
+
+@kernel(void, S_t)
+def replies_left(S):
+    """Flits have left the reply network's inputs: wake the slices that waited for the room."""
+    C = l2(S.p_l2, 0)
+    T = network(noc(S.p_noc, 0).p_networks, REPLIES)
+    mask = T.freed & C.lack_reply_room
+    T.freed = 0
+    while mask != 0:
+        slice_retry(S, ctz(mask))
+        mask &= mask - 1
+
+
+@kernel(void, S_t, i64)
+def output_unblock(S, slice_index):
+    """The slice has taken a packet from its queue: the crossbar may look at this output again."""
+    N = noc(S.p_noc, 0)
+    T = network(N.p_networks, REQUESTS)
+    bit = np.int64(1) << slice_index
+    if (T.blocked & bit) == 0:
+        return
+    O = output_port(T.p_outputs, slice_index)
+    N.request_blocked_cycles += N.cycle - O.blocked_since
+    T.blocked ^= bit
+    if O.requests != 0:
+        T.active |= bit
+
+
 @kernel(void, S_t, i64)
 def l2_tick(S, slice_index):
     """One L2 clock of an active slice: replies of fills first, then the first packet of the queue."""
@@ -556,7 +618,7 @@ def l2_tick(S, slice_index):
         index = L.reply_first
         P = packet(N.p_packets, index)
         if noc_room(S, REPLIES, slice_index, reply_flits(S, P.kind, P.sectors)) == 0:
-            C.l2_reply_blocked_cycles += 1
+            slice_sleep(S, slice_index, np.int64(LACKS_REPLY_ROOM))
             return
         L.reply_first = P.next
         if L.reply_first < 0:
@@ -581,7 +643,9 @@ def l2_tick(S, slice_index):
         cycles = l2_write(S, slice_index, index)
     else:
         cycles = l2_read(S, slice_index, index)
-    if cycles > 0:
+    if cycles < 0:
+        slice_sleep(S, slice_index, -cycles)
+    else:
         if L.ready_tail > L.head:
             L.ready_sectors -= sectors
         else:
@@ -589,6 +653,20 @@ def l2_tick(S, slice_index):
         L.head += 1
         L.next_cycle = C.cycle + cycles
         C.l2_busy_cycles += cycles
+        output_unblock(S, slice_index)
+
+
+@kernel(i64, S_t)
+def dram_candidates(S):
+    """Slices whose next request DRAM might take: not those it has refused and done nothing since."""
+    C = l2(S.p_l2, 0)
+    if C.refused != 0:
+        D = dram(S.p_dram, 0)
+        done = D.dram_reads + D.dram_writes + D.dram_forwarded_reads + D.dram_merged_writes
+        if done != C.refused_at:
+            C.refused = 0
+            C.refused_at = done
+    return C.to_dram & (C.refused ^ -1)
 
 
 @kernel(void, S_t, i64)
@@ -602,8 +680,10 @@ def l2_to_dram(S, slice_index):
         if word & 1 == 0:
             wheel_push(S, S.now + C.ideal_dram_latency, EV_DRAM_DONE, word >> 1, slice_index // C.slices_per_channel)
     elif dram_accept(S, slice_index // C.slices_per_channel, address, word & 1, word >> 1) == 0:
+        C.refused |= np.int64(1) << slice_index
         return
     L.dram_head += 1
+    slice_retry(S, slice_index)
     if L.dram_head == L.dram_tail:
         C.to_dram ^= np.int64(1) << slice_index
 
@@ -621,6 +701,7 @@ def queue_reply(S, slice_index, index):
         packet(N.p_packets, mine.reply_last).next = index
     mine.reply_last = index
     C.active |= np.int64(1) << slice_index
+    slice_retry(S, slice_index)
 
 
 @kernel(void, S_t, i64)
@@ -634,6 +715,7 @@ def l2_fill(S, token):
     mine = l2_slice(C.p_slices, slice_index)
     M = l2_mshr(C.p_mshrs, mshr_index)
     L = l2_line(C.p_lines, M.row)
+    slice_retry(S, slice_index)
     C.l2_fills += C.read_sectors
     L.valid |= sector
     L.pending ^= sector

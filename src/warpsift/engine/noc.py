@@ -1,8 +1,8 @@
 """Ports and packets of the crossbar: how anybody sends a request to the L2 or a reply back.
 
-There are two networks: 0 carries requests (inputs: SMs, then unit ports; outputs: L2 slices), 1 carries replies (inputs:
-L2 slices; outputs: SMs, then unit ports). Every input has one queue, bounded in flits: the sender asks `noc_room`
-before it injects, and waits when there is none (back-pressure). `crossbar.py` arbitrates between the queues.
+There are two networks: 0 carries requests (inputs: SMs, then unit ports; outputs: L2 slices), 1 carries replies
+(inputs: L2 slices; outputs: SMs, then unit ports). Every input has one queue, bounded in flits: the sender asks
+`noc_room` before it injects, and waits when there is none (back-pressure). `crossbar.py` arbitrates.
 
 A packet names its client by port and a token that only the client understands, so that any unit can read and write
 through the same L2: send a packet with your port and token, get the same packet back as reply, once for each group
@@ -72,6 +72,7 @@ OUTPUT = np.dtype(
         ("requests", np.int64),  # inputs whose first packet wants this output
         ("pointer", np.int64),  # round-robin: the input with the highest priority
         ("locked", np.int64),  # input that is in the middle of a packet, or -1
+        ("blocked_since", np.int64),  # network cycle in which its slice was found full
     ],
     align=True,
 )
@@ -82,6 +83,7 @@ NETWORK = np.dtype(
         ("p_inputs", np.int64),
         ("p_outputs", np.int64),
         ("active", np.int64),  # outputs with requests
+        ("blocked", np.int64),  # outputs that wait for their slice
         ("freed", np.int64),  # inputs that sent a flit since the main loop last looked
     ],
     align=True,

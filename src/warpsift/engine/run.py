@@ -1,8 +1,8 @@
 """The main loop: one pass per core cycle in which something can happen, jumps over those in which nothing can.
 
-Order within a cycle: dispatch, events that fall due, DRAM, L2 slices, memory fast-forward unit, reply network, request
-network, load-store units, warp schedulers. It is fixed, so that equal inputs give equal counters. Clock domains: a pass runs as many L2
-and network clocks as have gone by since the last one; DRAM keeps its own time.
+Order within a cycle: dispatch, events that fall due, DRAM, L2 slices, memory fast-forward unit, reply network,
+request network, load-store units, warp schedulers. It is fixed, so that equal inputs give equal counters. Clock
+domains: a pass runs as many L2 and network clocks as have gone by since the last one; DRAM keeps its own time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from warpsift.engine.crossbar import crossbar_tick, deliver, wake_senders
 from warpsift.engine.dispatch import dispatch_tick
 from warpsift.engine.dram import dram_pending, dram_tick, dram_wake
-from warpsift.engine.l2 import l2, l2_fill, l2_tick, l2_to_dram, l2_wake
+from warpsift.engine.l2 import dram_candidates, l2, l2_fill, l2_tick, l2_to_dram, l2_wake, replies_left
 from warpsift.engine.layout import FOREVER, S_t, ctz, i64, kernel, void
 from warpsift.engine.lsu import lsu_tick
 from warpsift.engine.mff import mff_arrival, mff_drained, mff_tick
@@ -81,7 +81,7 @@ def memory_cycle(S):
             index = ctz(mask)
             mask &= mask - 1
             l2_tick(S, index)
-        mask = C.to_dram
+        mask = dram_candidates(S)
         while mask != 0:
             index = ctz(mask)
             mask &= mask - 1
@@ -94,6 +94,7 @@ def memory_cycle(S):
         N.cycle += 1
         if network(N.p_networks, REPLIES).active != 0:
             crossbar_tick(S, np.int64(REPLIES))
+            replies_left(S)
         if network(N.p_networks, REQUESTS).active != 0:
             crossbar_tick(S, np.int64(REQUESTS))
             wake_senders(S)
@@ -123,7 +124,7 @@ def next_cycle(S):
     L = l2(S.p_l2, 0)
     F = mff(S.p_mff, 0)
     soon = S.now + 1
-    if (network(N.p_networks, 0).active | network(N.p_networks, 1).active | L.active | L.to_dram) != 0:
+    if (network(N.p_networks, 0).active | network(N.p_networks, 1).active | L.active) != 0 or dram_candidates(S) != 0:
         return soon
     if (F.active | F.engines_active) != 0:
         return soon
