@@ -4,7 +4,7 @@ __version__ = "0.1.0"
 
 from warpsift.errors import WarpsiftError
 
-__all__ = ["Gpu", "WarpsiftError", "kernel", "load_graph", "simulate"]
+__all__ = ["Gpu", "WarpsiftError", "kernel", "load_graph", "simulate", "time_trace"]
 
 
 def __getattr__(name: str):
@@ -13,6 +13,10 @@ def __getattr__(name: str):
         from warpsift.api import simulate
 
         return simulate
+    if name == "time_trace":
+        from warpsift.traces.run import time_trace
+
+        return time_trace
     if name == "load_graph":
         from warpsift.graph import load_graph
 

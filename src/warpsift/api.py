@@ -22,6 +22,7 @@ from warpsift.simt import Gpu, Residency
 if TYPE_CHECKING:
     from warpsift.engine import Engine
     from warpsift.machines import Machine
+    from warpsift.simt.stream import Sink
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class Observer:
     on_launch: Callable[[str, int], None] | None = None  # phase, number of launches so far
     on_progress: Callable[[float], None] | None = None  # share of the work done, roughly
     on_cycles: Callable[[int], None] | None = None  # simulated core cycles
+    also: Sink | None = None  # gets every launch too: a trace writer
 
 
 def simulate(algorithm: str, graph: str | CsrGraph, *, observer: Observer | None = None, **choices: Any) -> RunResult:
@@ -48,11 +50,11 @@ def simulate(algorithm: str, graph: str | CsrGraph, *, observer: Observer | None
 def run_request(request: Request, graph: CsrGraph, observer: Observer) -> RunResult:
     """Run a request on a graph that is already loaded."""
     chosen = algorithm_named(request.algorithm)
-    machine = _machine(request)
+    machine = machine_of(request)
     driver = _driver(request, chosen, machine)
     graph, options = chosen.prepare(graph, request.options)
-    engine = _engine(machine, request, observer)
-    sink = Observed(engine, observer.on_launch)
+    engine = engine_of(machine, request, observer)
+    sink = Observed(engine, observer.on_launch, observer.also)
     gpu = _gpu(sink, machine, request, options)
     gpu.on_progress = observer.on_progress
     start = time.perf_counter()
@@ -76,8 +78,8 @@ def run_request(request: Request, graph: CsrGraph, observer: Observer) -> RunRes
         host_seconds=host_seconds,
     )
     if engine is not None and machine is not None:
-        _add_timing(result, engine, machine, graph.edges)
-        _add_energy(result, engine, machine, request)
+        add_timing(result, engine, machine, graph.edges)
+        add_energy(result, engine, machine, request)
     return result
 
 
@@ -89,7 +91,7 @@ def _driver(request: Request, chosen: Algorithm, machine: Machine | None) -> Cal
     return units.resolve(request.unit, machine)[chosen.name]
 
 
-def _machine(request: Request) -> Machine | None:
+def machine_of(request: Request) -> Machine | None:
     if request.gpu is None:
         return None
     from warpsift.machines import load_machine
@@ -98,12 +100,16 @@ def _machine(request: Request) -> Machine | None:
     return load_machine(request.gpu, settings)
 
 
-def _engine(machine: Machine | None, request: Request, observer: Observer) -> Engine | None:
+def engine_of(machine: Machine | None, request: Request, observer: Observer) -> Engine | None:
     if machine is None:
         return None
     from warpsift.engine import Engine
 
-    return Engine(machine, sample_interval_cycles=request.sample_interval_cycles, progress=observer.on_cycles)
+    if not request.sample_interval_cycles:
+        return Engine(machine, progress=observer.on_cycles)
+    from warpsift.report.timeline import SampledEngine
+
+    return SampledEngine(machine, sample_interval_cycles=request.sample_interval_cycles, progress=observer.on_cycles)
 
 
 def _gpu(sink: Observed, machine: Machine | None, request: Request, options: Options) -> Gpu:
@@ -111,7 +117,7 @@ def _gpu(sink: Observed, machine: Machine | None, request: Request, options: Opt
     return Gpu(sink, residency=residency, visibility_ctas=request.visibility_ctas, seed=options.seed)
 
 
-def _add_timing(result: RunResult, engine: Engine, machine: Machine, edges: int) -> None:
+def add_timing(result: RunResult, engine: Engine, machine: Machine, edges: int) -> None:
     """Fill in what only the engine knows."""
     from warpsift.machines import machine_parameters
     from warpsift.results.timing import roofline, timing_of
@@ -134,7 +140,7 @@ def _add_timing(result: RunResult, engine: Engine, machine: Machine, edges: int)
             phase.timing = timing_of(sum(mine[1:], mine[0]), machine)
 
 
-def _add_energy(result: RunResult, engine: Engine, machine: Machine, request: Request) -> None:
+def add_energy(result: RunResult, engine: Engine, machine: Machine, request: Request) -> None:
     """Joules and watts, where the cost tables know the machine."""
     from warpsift.results.energy import energy_of, has_prices
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,7 +11,6 @@ from warpsift.cli.app import (
     CONTEXT,
     DropLoops,
     GpuOption,
-    GraphOption,
     JsonOption,
     Merge,
     SetOption,
@@ -22,6 +21,7 @@ from warpsift.cli.app import (
     overrides_of,
     print_json,
 )
+from warpsift.cli.extras import ExportOption, Extras, OptionalGraph, TimelineOption, TraceOption, check_subject
 
 
 class Style(StrEnum):
@@ -31,8 +31,9 @@ class Style(StrEnum):
 
 @app.command(context_settings=CONTEXT)
 def run(
-    algorithm: Annotated[str, typer.Argument(help="bfs, sssp, pagerank or wcc")],
-    graph: GraphOption,
+    algorithm: Annotated[str | None, typer.Argument(help="bfs, sssp, pagerank or wcc")] = None,
+    graph: OptionalGraph = None,
+    trace: TraceOption = None,
     style: Annotated[
         Style | None, typer.Option(help="The SCU paper's frontiers (default) or the MFF paper's vertices.")
     ] = None,
@@ -57,13 +58,15 @@ def run(
     visibility_ctas: Annotated[
         int | None, typer.Option(help="CTAs that do not see each other's writes; 0: a whole wave.")
     ] = None,
+    timeline: TimelineOption = None,
+    export_trace: ExportOption = None,
     check: Annotated[bool, typer.Option("--check/--no-check", help="Compare with an independent answer.")] = True,
     symmetrise: Symmetrise = False,
     drop_self_loops: DropLoops = False,
     merge_duplicates: Merge = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Run an algorithm on a graph and check its answer.
+    """Run an algorithm on a graph and check its answer, or time a trace.
 
     \b
     Examples:
@@ -71,16 +74,22 @@ def run(
       warpsift run bfs --graph kron-16 --gpu gtx980 --set l2.size_bytes=4194304
       warpsift run sssp --graph roads.gr.gz --source 0 --json
       warpsift run pagerank --graph kron-12 --style vertex
+      warpsift run bfs --graph kron-14 --gpu gtx980 --timeline bfs.pftrace --export-trace bfs-traces
+      warpsift run --trace bfs-traces --gpu titanx
     """
-    from warpsift.api import Observer, simulate
-    from warpsift.report.progress import Progress
+    check_subject(algorithm, graph, trace)
+    overrides = overrides_of(set_, ideal)
+    if trace is not None:
+        run_trace(trace, Extras(f"trace {trace}", gpu, timeline, export_trace), overrides, as_json)
+        return
+    assert algorithm is not None and graph is not None
+    from warpsift.api import simulate
     from warpsift.report.tables import print_run
 
-    loaded = load_for(graph, f"{algorithm} on {graph}", symmetrise, drop_self_loops, merge_duplicates)
-    with Progress(f"{algorithm} on {graph}") as progress:
-        observer = Observer(
-            lambda phase, launch: progress.note(f"launch {launch} ({phase})"), progress.share, progress.cycles
-        )
+    extras = Extras(f"{algorithm} on {graph}", gpu, timeline, export_trace)
+    interval = extras.sample_interval_cycles
+    loaded = load_for(graph, extras.title, symmetrise, drop_self_loops, merge_duplicates)
+    with extras.observing() as observer:
         result = simulate(
             algorithm,
             loaded,
@@ -88,7 +97,8 @@ def run(
             **({"style": style.value} if style else {}),
             unit=unit,
             gpu=gpu,
-            overrides=overrides_of(set_, ideal),
+            overrides=overrides,
+            sample_interval_cycles=interval,
             check=check,
             visibility_ctas=visibility_ctas,
             source=source,
@@ -104,9 +114,25 @@ def run(
             active=active,
             bit_setting=bit_setting,
         )
+    extras.finish(result, observer)
     if as_json:
         print_json(result.as_dict())
     else:
         print_run(console(), result)
     if result.check == "fail":
         raise typer.Exit(1)
+
+
+def run_trace(trace: str, extras: Extras, overrides: dict[str, Any], as_json: bool) -> None:
+    """Time a folder of kernel traces."""
+    from warpsift.report.tables import print_trace
+    from warpsift.traces.run import time_trace
+
+    interval = extras.sample_interval_cycles
+    with extras.observing() as observer:
+        result = time_trace(trace, extras.gpu, overrides=overrides, sample_interval_cycles=interval, observer=observer)
+    extras.finish(result, observer)
+    if as_json:
+        print_json(result.as_dict())
+    else:
+        print_trace(console(), result)

@@ -59,6 +59,36 @@ def print_run(console: Console, result: RunResult) -> None:
     title = f"{result.algorithm} ({result.style} style{unit}) on {graph['name']}{stand_in}"
     console.print(Text(title, style="bold"))
     console.print(Text(f"{thousands(graph['nodes'])} nodes, {thousands(graph['edges'])} arcs"))
+    print_phases(console, result)
+    work = result.work
+    console.print(
+        Text(
+            f"work: {thousands(work['edges_touched'])} edges touched "
+            f"({work['edges_touched_per_edge']:.2f} of E), {thousands(work['duplicates'])} duplicates, "
+            f"{thousands(work['relaxations'])} relaxations, {result.iterations} iterations"
+        )
+    )
+    _print_notes(console, result)
+    style = {"pass": "green", "fail": "bold red"}.get(result.check, "yellow")
+    console.print(Text(f"check: {result.check} ({result.check_reason})", style=style))
+    console.print(Text(f"{result.host_seconds:.2f} s on this computer"))
+
+
+def print_trace(console: Console, result: RunResult) -> None:
+    """What `warpsift run --trace` shows: the same figures, kernel by kernel."""
+    console.print(Text(f"trace {result.graph['name']}", style="bold"))
+    print_phases(console, result)
+    _print_notes(console, result)
+    console.print(Text(f"{result.host_seconds:.2f} s on this computer"))
+
+
+def _print_notes(console: Console, result: RunResult) -> None:
+    for name, value in result.notes.items():
+        console.print(Text(f"{name.replace('_', ' ')}: {value}"))
+
+
+def print_phases(console: Console, result: RunResult) -> None:
+    """The table of phases and, if there is a machine, what it made of them."""
     columns = ["phase", "launches", "warp instr.", "transactions", "tx/instr.", "coalesced", "lanes"]
     timed = bool(result.timing)
     if timed:
@@ -69,29 +99,17 @@ def print_run(console: Console, result: RunResult) -> None:
         console.print(Text("* stream compaction", style="dim"))
     if timed:
         _print_timing(console, result)
-    work = result.work
-    console.print(
-        Text(
-            f"work: {thousands(work['edges_touched'])} edges touched "
-            f"({work['edges_touched_per_edge']:.2f} of E), {thousands(work['duplicates'])} duplicates, "
-            f"{thousands(work['relaxations'])} relaxations, {result.iterations} iterations"
-        )
-    )
-    for name, value in result.notes.items():
-        console.print(Text(f"{name.replace('_', ' ')}: {value}"))
-    style = {"pass": "green", "fail": "bold red"}.get(result.check, "yellow")
-    console.print(Text(f"check: {result.check} ({result.check_reason})", style=style))
-    console.print(Text(f"{result.host_seconds:.2f} s on this computer"))
 
 
 def _print_timing(console: Console, result: RunResult) -> None:
     """Time, bandwidth, what the schedulers waited for, and where the run stands under the roofline."""
     timing = result.timing
     name = (result.machine or {}).get("name", "the GPU")
+    teps = f"{timing['mteps']:.1f} MTEPS, " if "mteps" in timing else ""
     console.print(
         Text(
             f"{name}: {thousands(timing['cycles'])} cycles, {timing['microseconds']:.1f} us, "
-            f"{timing['mteps']:.1f} MTEPS, {timing['bandwidth_bytes_per_second'] / 1e9:.1f} GB/s "
+            f"{teps}{timing['bandwidth_bytes_per_second'] / 1e9:.1f} GB/s "
             f"({100 * timing['bandwidth_utilisation']:.1f} % of peak), {timing['instructions_per_cycle']:.2f} IPC, "
             f"mean load latency {timing['mean_load_latency_cycles']:.0f} cycles"
         )

@@ -22,22 +22,32 @@ class _Passing:
 
 
 class Observed(Counter):
-    """Counts launches and unit operations, hands them on to a timing engine if there is one, and tells `notify`."""
+    """Counts launches and unit operations, hands them on to a timing engine if there is one, and tells `notify`.
 
-    def __init__(self, engine: Any = None, notify: Callable[[str, int], None] | None = None) -> None:
+    `also` is a further sink, such as a trace writer.
+    """
+
+    def __init__(
+        self, engine: Any = None, notify: Callable[[str, int], None] | None = None, also: Sink | None = None
+    ) -> None:
         super().__init__()
         self.engine: Sink | None = engine
+        self._also = also
         self._notify = notify
 
     def begin(self, launch: LaunchInfo) -> None:
         super().begin(launch)
         if self.engine is not None:
             self.engine.begin(launch)
+        if self._also is not None:
+            self._also.begin(launch)
 
     def chunk(self, chunk: Chunk) -> None:
         super().chunk(chunk)
         if self.engine is not None:
             self.engine.chunk(chunk)
+        if self._also is not None:
+            self._also.chunk(chunk)
         if self._notify is not None:
             self._notify(self.launches[-1].info.phase, len(self.launches))
 
@@ -45,8 +55,12 @@ class Observed(Counter):
         super().end()
         if self.engine is not None:
             self.engine.end()
+        if self._also is not None:
+            self._also.end()
 
     def operation(self, operation: UnitOperation) -> None:
+        if self._also is not None:
+            self._also.operation(operation)
         if self.engine is None:
             super().operation(operation)
             return

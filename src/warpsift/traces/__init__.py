@@ -8,9 +8,15 @@ from typing import Any
 from warpsift.traces.errors import TraceError
 
 # Compiled code is loaded when it is asked for: who writes traces does not wait for the reader.
-_HOMES = {"Header": "header", "TraceWriter": "writer", "list_kernels": "header", "replay": "reader", "time_trace": "run"}
+_HOMES = {
+    "Header": "header",
+    "TraceWriter": "writer",
+    "list_kernels": "header",
+    "replay": "reader",
+    "time_trace": "run",
+}
 
-__all__ = ["TraceError", *_HOMES]  # noqa: PLE0604
+__all__ = ["TraceError", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:

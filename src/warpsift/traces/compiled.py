@@ -33,6 +33,16 @@ def _directory() -> str:
 
 
 DIRECTORY = _directory()
+_announced = False
+
+
+def _announce() -> None:
+    """Say on stderr, once, that code is being compiled and not loaded."""
+    global _announced
+    if not _announced:
+        print("warpsift: compiling the code for kernel traces (once, about 10 s)", file=sys.stderr, flush=True)
+    _announced = True
+
 
 i64, void = types.int64, types.void
 BYTES = types.uint8[::1]
@@ -52,7 +62,10 @@ def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
         before = numba.config.CACHE_DIR
         numba.config.CACHE_DIR = DIRECTORY
         try:
-            return numba.njit(signature, cache=True, error_model="numpy")(function)
+            result = numba.njit(signature, cache=True, error_model="numpy")(function)
+            if getattr(result, "stats", None) and result.stats.cache_misses:
+                _announce()
+            return result
         finally:
             numba.config.CACHE_DIR = before
 

@@ -99,7 +99,7 @@ def flush(buffers, W):
 @compiled(i64(TABLES, i64))
 def in_flight(tables, register):
     """The slot that a register waits for, as a mask; 0 if its value is there."""
-    W, R, Q = tables
+    _, R, Q = tables
     slot = R[register, SLOT]
     if slot < 0 or R[register, LOAD_NUMBER] <= Q[slot, CLEARED_AT]:
         return np.int64(0)
@@ -251,7 +251,7 @@ def add_memory(buffers, tables, row, address, bases):
     slot = np.int64(s.NO_SLOT)
     if space == ASYNC_LOAD or (row[DEST] >= 0 and space != STORE and space != LOCAL_STORE):
         slot = take_slot(tables, row)
-    elif space == LOAD or space == LOCAL_LOAD:
+    elif space in (LOAD, LOCAL_LOAD):
         slot = take_slot(tables, row)  # a prefetch: nobody reads it, but it is in flight
     fields = (slot << 16) | (wait << 32)
     groups = (np.empty(1, np.int32), np.empty(1, np.uint8), np.zeros(2, np.int32))
@@ -264,14 +264,14 @@ def add_memory(buffers, tables, row, address, bases):
     array = np.int64(0)
     while (1 << array) < row[WIDTH] and array < LOCAL_ARRAY - 1:
         array += 1
-    if space == LOCAL_LOAD or space == LOCAL_STORE:
+    if space in (LOCAL_LOAD, LOCAL_STORE):
         array = np.int64(LOCAL_ARRAY)
         localise(W, row, address, bases[1])
     high = array << 32
     one = np.int64(1) << 48
     if space == ATOMIC:
         coalesce.emit_atomics(buffers, groups, address, row[WIDTH], (np.int64(s.ATOMIC) | fields | one, high))
-    elif space == STORE or space == LOCAL_STORE:
+    elif space in (STORE, LOCAL_STORE):
         coalesce.emit_lines(buffers, groups, address, row[WIDTH], (np.int64(s.STORE) | fields | one, high))
     else:
         coalesce.emit_lines(buffers, groups, address, row[WIDTH], (np.int64(s.LOAD) | fields | one, high))

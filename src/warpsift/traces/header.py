@@ -1,9 +1,9 @@
 """The header of a kernel trace and the list of kernels of a run.
 
-    -kernel name = _Z6expandPKiPi            kernelslist.g:
-    -grid dim = (512,1,1)                      MemcpyHtoD,0x00007f2c4a000000,4096
-    -block dim = (256,1,1)                     kernel-1.traceg
-    ...                                        kernel-2.traceg.xz
+-kernel name = _Z6expandPKiPi            kernelslist.g:
+-grid dim = (512,1,1)                      MemcpyHtoD,0x00007f2c4a000000,4096
+-block dim = (256,1,1)                     kernel-1.traceg
+...                                        kernel-2.traceg.xz
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from pathlib import Path
 from warpsift.simt.stream import WARP_SIZE, LaunchInfo
 from warpsift.traces.errors import TraceError
 
-VERSIONS = (3, 4, 5)  # tracer versions whose instruction lines this reader knows; 4 and 5 added line numbers, immediates
+VERSIONS = (
+    3,
+    4,
+    5,
+)  # tracer versions whose instruction lines this reader knows; 4 and 5 added line numbers, immediates
 MOST_THREADS = 1024  # per CTA (CUDA C Programming Guide, technical specifications, compute capability 2.x and later)
 MOST_CTAS = 2**31 - 1  # gridDim.x, same table; y and z reach 65535, but their product is bounded by this here
 # Arrays of a launch read from a trace: names are lost, the width of the access is known.

@@ -7,8 +7,6 @@ where in its word an access began, is lost; lines, sectors, their order and atom
 
 from __future__ import annotations
 
-import numpy as np
-
 from warpsift.simt import coalesce
 from warpsift.simt import stream as s
 from warpsift.traces.compiled import INTS, compiled, i64, void

@@ -16,7 +16,7 @@ from warpsift.simt import stream as s
 from warpsift.traces.compiled import BYTES, INTS, ONE_OP, OPS, PAIR, TABLE, compiled, i64
 from warpsift.traces.lanes import lane_addresses, shared_addresses
 
-_TEXTS = "IADD3 FADD ISETP FSETP BRA EXIT BAR.SYNC LDS STS".split()
+_TEXTS = ["IADD3", "FADD", "ISETP", "FSETP", "BRA", "EXIT", "BAR.SYNC", "LDS", "STS"]
 IADD, FADD, ISETP, FSETP, BRA, EXIT, BAR, LDS, STS = range(9)
 _SUFFIXES = (".U8", ".U16", "", ".64", ".128")  # by width: 1, 2, 4, 8, 16 bytes
 LDG, STG, ATOMG, RED = (len(_TEXTS) + len(_SUFFIXES) * k for k in range(4))

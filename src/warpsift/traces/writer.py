@@ -22,7 +22,7 @@ from warpsift.traces import spell
 from warpsift.traces.errors import TraceError
 
 BINARY_VERSION = 70  # Volta: the instruction set that most of Accel-Sim's shipped configurations expect
-# Windows of shared and local memory in generic addresses, as NVBit reports them on a V100; no exported access is generic.
+# Windows of shared and local memory in generic addresses: anywhere but at 0, since no exported access is generic.
 SHARED_BASE, LOCAL_BASE = 0x00007F0000000000, 0x00007F0002000000
 
 _HEADER = """-kernel name = {kernel}
@@ -96,7 +96,8 @@ class TraceWriter:
             raise TraceError("a TraceWriter writes inside 'with TraceWriter(folder) as writer:' only")
         self.kernels += 1
         path = self._partial / self._name(self.kernels)
-        self._file = cast(IO[bytes], lzma.open(path, "wb", preset=1)) if self._compress else path.open("wb")
+        opened = lzma.open(path, "wb", preset=1) if self._compress else path.open("wb")  # noqa: SIM115  (end closes)
+        self._file = cast(IO[bytes], opened)
         self._launch, self._cta = launch, 0
         header = _HEADER.format(
             kernel=launch.kernel,
