@@ -137,7 +137,8 @@ def add_timing(result: RunResult, engine: Engine, machine: Machine, edges: int) 
         key = (phase.name, phase.compaction)
         mine = [c for info, c in (of_unit if phase.unit else of_gpu) if (info.phase, info.compaction) == key]
         if mine:
-            phase.timing = timing_of(sum(mine[1:], mine[0]), machine)
+            summed = sum(mine[1:], mine[0])
+            phase.timing = timing_of(summed, machine) | {"counters": dict(summed)}
 
 
 def add_energy(result: RunResult, engine: Engine, machine: Machine, request: Request) -> None:

@@ -39,6 +39,7 @@ class ScuSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     sssp_filter_bytes: int = 3 * MIB // 2
     sssp_group_bytes: int = 6 * MIB // 5
     group_elements: int = 8  # section 4.3
+    grouping: bool = True  # false: the enhanced unit only filters (the baseline of Fig. 12)
     expansion_life: Life = "persistent"  # BFS: only so are visited nodes filtered, as the paper says they are
     other_life: Life = "clear"  # every other table, at the start of each operation
     fit_tables: bool = True  # a cleared table has no more sets than twice the elements need: less to clear

@@ -104,10 +104,11 @@ def _machinery(gpu: Gpu, graph: CsrGraph, source: int, spec: ScuSpec | None, enh
     if enhanced:
         filter_bytes, group_bytes = scu.spec.sssp_filter_bytes, scu.spec.sssp_group_bytes
         expansion.filter = scu.filter_table("expand_filter", filter_bytes, graph.nodes, cost_dtype=kind)
-        expansion.group = scu.group_table("expand_group", group_bytes, graph.nodes)
-        near_group = scu.group_table("near_group", group_bytes, graph.nodes)
         far_filter = scu.filter_table("far_filter", filter_bytes, graph.nodes, cost_dtype=kind)
-        far_group = scu.group_table("far_group", group_bytes, graph.nodes)
+        if scu.spec.grouping:
+            expansion.group = scu.group_table("expand_group", group_bytes, graph.nodes)
+            near_group = scu.group_table("near_group", group_bytes, graph.nodes)
+            far_group = scu.group_table("far_group", group_bytes, graph.nodes)
     near, far = (Growing(gpu, f"{name}_mask", np.uint32) for name in ("near", "far"))
     return Machinery(
         scu, state, expansion, near, far, near_group, far_filter, far_group, Ledger(), Work(edges=graph.edges)
@@ -184,7 +185,9 @@ def _consume_pile(gpu: Gpu, m: Machinery, threshold: float, enhanced: bool) -> N
     gpu.launch(split_pile, count, pile.node, pile.cost, state.distance, near, far_mask, limit, phase="far")
     _append_far(scu, pile, far_mask, count, rest)
     keep, _ = scu.data_compaction(pile.node, near, count, filter=m.far_filter, cost=pile.cost, phase="far")
-    order, _ = scu.data_compaction(pile.node, near, count, filter=keep, group=m.far_group, phase="far")
+    order = None
+    if m.far_group is not None:
+        order, _ = scu.data_compaction(pile.node, near, count, filter=keep, group=m.far_group, phase="far")
     edges.reserve(keep.kept)
     chosen = {"filter": keep, "group": order, "phase": "far"}
     _, n = scu.data_compaction(pile.node, near, count, out=edges.node, **chosen)

@@ -41,8 +41,9 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options, spec: ScuSpec | None = None
     if enhanced and graph.nodes:
         filter_bytes, group_bytes = scu.spec.sssp_filter_bytes, scu.spec.sssp_group_bytes
         expansion.filter = scu.filter_table("expand_filter", filter_bytes, graph.nodes, cost_dtype=np.dtype(np.int32))
-        expansion.group = scu.group_table("expand_group", group_bytes, graph.nodes)
-        near_group = scu.group_table("near_group", group_bytes, graph.nodes)
+        if scu.spec.grouping:
+            expansion.group = scu.group_table("expand_group", group_bytes, graph.nodes)
+            near_group = scu.group_table("near_group", group_bytes, graph.nodes)
     nodes.fill(node=np.arange(graph.nodes))
     rows = [(device.offsets, device.targets, graph.out_degrees)]
     if not graph.is_symmetric:

@@ -1,0 +1,65 @@
+"""Reproduce a paper: run what its figures need, each run once, and write the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from warpsift.errors import WarpsiftError
+from warpsift.experiments.scale import SCALES, Scale, real_files
+from warpsift.report.figures import Figure, Report
+from warpsift.report.html import write_report
+from warpsift.report.provenance import provenance_of
+from warpsift.request import unknown
+from warpsift.sweep import SweepOptions, run_sweep
+
+PAPERS = {"scu": "warpsift.experiments.scu", "mff": "warpsift.experiments.mff"}
+
+
+class ReproduceError(WarpsiftError):
+    """A paper or a scale that does not exist."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to reproduce, how large, and where it goes."""
+
+    paper: str
+    scale: Scale
+    folder: Path
+    options: SweepOptions = field(default_factory=SweepOptions)
+
+
+def scale_named(name: str, paper: str, graphs: Path | None) -> Scale:
+    """A scale, with the user's real graph files if there is a folder of them."""
+    if name not in SCALES:
+        raise ReproduceError(unknown("scale", name, list(SCALES)))
+    if graphs is None:
+        return SCALES[name]
+    return replace(SCALES[name], files=real_files(graphs, list(_module(paper).GRAPHS)))
+
+
+def _module(paper: str) -> Any:
+    if paper not in PAPERS:
+        raise ReproduceError(unknown("paper", paper, list(PAPERS)))
+    return import_module(PAPERS[paper])
+
+
+def reproduce(plan: Plan) -> tuple[Path, list[Figure]]:
+    """Run, draw, write; what is already in the store is not run again."""
+    paper = _module(plan.paper)
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    requests = [request for experiment in paper.EXPERIMENTS for request in experiment.matrix(plan.scale)]
+    results = run_sweep(requests, plan.folder / "results.db", plan.options)
+    figures = [experiment.figure(results, plan.scale) for experiment in paper.EXPERIMENTS]
+    size = "the paper's size" if plan.scale.denominator == 1 else f"1/{plan.scale.denominator} of the paper's size"
+    report = Report(
+        title=paper.TITLE,
+        figures=figures,
+        subtitle=f"reproduced by warpsift, stand-in graphs at {size}",
+        provenance=provenance_of(results),
+        command=f"warpsift reproduce {plan.paper} --scale {plan.scale.name}",
+    )
+    return write_report(plan.folder / "report.html", report), figures

@@ -1,0 +1,64 @@
+"""How large to reproduce a paper: quickly at a thirty-second of the size, or in full."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from warpsift.errors import WarpsiftError
+
+# Names under which the papers' graphs are distributed (SuiteSparse, DIMACS10, LAW).
+FILE_STEMS = {
+    "ca": ("ca2010", "ca"),
+    "cond": ("cond-mat-2005", "cond"),
+    "delaunay": ("delaunay_n19", "delaunay"),
+    "human": ("human_gene1", "human"),
+    "kron": ("kron_g500-logn18", "kron"),
+    "msdoor": ("msdoor",),
+}
+
+
+class ScaleError(WarpsiftError):
+    """A folder of graphs that cannot be used."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Which graphs, and how many sources."""
+
+    name: str
+    denominator: int  # graphs at 1 / denominator of the paper's nodes
+    seeds: tuple[int, ...]  # sources of BFS and SSSP
+    iterations: int = 2  # of PageRank and of other whole-graph sweeps; the ratios do not depend on how many
+    files: Mapping[str, str] = field(default_factory=dict)  # real graphs, by the paper's name
+
+    def graph(self, name: str) -> str:
+        """What to load for one of the paper's graphs: the user's file if there is one, else the stand-in."""
+        if name in self.files:
+            return self.files[name]
+        return name if self.denominator == 1 else f"{name}@1/{self.denominator}"
+
+
+QUICK = Scale("quick", 32, (1, 2))
+MEDIUM = Scale("medium", 8, (1, 2))
+FULL = Scale("full", 1, (1, 2, 3))
+SCALES = {scale.name: scale for scale in (QUICK, MEDIUM, FULL)}
+
+
+def real_files(folder: Path, names: list[str]) -> dict[str, str]:
+    """The papers' graphs that lie in a folder, by their usual file names."""
+    if not folder.is_dir():
+        raise ScaleError(f"--graphs {folder}: no such folder")
+    found = {}
+    for name in names:
+        for path in sorted(folder.rglob("*")):
+            if path.suffix == ".properties" or not path.is_file():
+                continue
+            if path.name.split(".")[0] in FILE_STEMS.get(name, (name,)):
+                found[name] = str(path)
+                break
+    if not found:
+        wanted = ", ".join(stem for name in names for stem in FILE_STEMS.get(name, (name,)))
+        raise ScaleError(f"--graphs {folder}: none of the papers' graphs is there; file names begin with {wanted}")
+    return found
