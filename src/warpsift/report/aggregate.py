@@ -1,4 +1,4 @@
-"""From stored runs to the rows of a figure: the mean over seeds and sources, with its spread, per combination of keys."""
+"""From stored runs to the rows of a figure: means over seeds and sources with their spread, per combination of keys."""
 
 from __future__ import annotations
 

@@ -26,10 +26,13 @@ if TYPE_CHECKING:
 
 # Blue, orange, green, violet, red, brown, teal, grey: apart for the common kinds of colour blindness in this order.
 PALETTE = ("#3b6fb6", "#e08a2e", "#3a9a74", "#8a5fb8", "#c4504f", "#8c6d4a", "#2fa3b5", "#7a7f87")
+LABEL_LETTERS = 28
 INK, FAINT = "#1f2430", "#d9dde3"
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.size": 9,
+    "xtick.labelsize": 8,
+    "figure.constrained_layout.wspace": 0.06,
     "axes.edgecolor": "#9aa1ab",
     "axes.labelcolor": INK,
     "axes.spines.top": False,
@@ -51,6 +54,12 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff
 def plain(text: Any) -> str:
     """Text that matplotlib shows as it is: no mathematics between dollar signs, nothing that XML forbids."""
     return _CONTROL.sub("\ufffd", str(text)).replace("$", r"\$")
+
+
+def _short(text: Any) -> str:
+    """A label that leaves room for the chart; the table has the whole name."""
+    words = str(text)
+    return plain(words if len(words) <= LABEL_LETTERS else words[: LABEL_LETTERS - 1] + "…")
 
 
 def unique(rows: Iterable[Row], column: str | None) -> list[Any]:
@@ -93,6 +102,10 @@ def _bar_position(chart: Chart, rows: Sequence[Row], row: Row, series: Sequence[
     return place + (series.index(row[chart.series]) - (len(series) - 1) / 2) * width
 
 
+def _series_label(name: Any, chart: Chart) -> str | None:
+    return None if name is None else _short(shown(name, chart.series_format))
+
+
 def _bars(axes: Axes, chart: Chart, rows: Sequence[Row], palette: dict[Any, str]) -> None:
     series = list(palette)
     for name, colour in palette.items():
@@ -104,7 +117,7 @@ def _bars(axes: Axes, chart: Chart, rows: Sequence[Row], palette: dict[Any, str]
             _numbers(mine, chart.y),
             width=0.8 / len(series) * 0.92,
             color=colour,
-            label=plain(name) if name is not None else None,
+            label=_series_label(name, chart),
             yerr=errors,
             error_kw={"ecolor": INK, "elinewidth": 0.8, "capsize": 2},
         )
@@ -119,13 +132,13 @@ def _stacked(axes: Axes, chart: Chart, rows: Sequence[Row], palette: dict[Any, s
         for row in rows:
             if chart.series is None or row[chart.series] == name:
                 heights[categories.index(row[chart.x])] += float(row[chart.y] or 0)
-        axes.bar(range(len(categories)), heights, 0.7, base, color=colour, label=plain(name))
+        axes.bar(range(len(categories)), heights, 0.7, base, color=colour, label=_series_label(name, chart))
         base = [low + high for low, high in zip(base, heights, strict=True)]
     _categories(axes, chart, rows)
 
 
 def _categories(axes: Axes, chart: Chart, rows: Sequence[Row]) -> None:
-    labels = [plain(shown(value, chart.x_format)) for value in unique(rows, chart.x)]
+    labels = [_short(shown(value, chart.x_format)) for value in unique(rows, chart.x)]
     tilted = sum(map(len, labels)) > 34
     axes.set_xticks(range(len(labels)), labels, rotation=35 if tilted else 0, ha="right" if tilted else "center")
     axes.tick_params(axis="x", length=0)
@@ -134,7 +147,7 @@ def _categories(axes: Axes, chart: Chart, rows: Sequence[Row]) -> None:
 def _lines(axes: Axes, chart: Chart, rows: Sequence[Row], palette: dict[Any, str]) -> None:
     for name, colour in palette.items():
         mine = [row for row in rows if chart.series is None or row[chart.series] == name]
-        label = plain(name) if name is not None else None
+        label = _series_label(name, chart)
         x = _numbers(mine, chart.x) if _is_numeric(rows, chart.x) else [plain(row[chart.x]) for row in mine]
         y = _numbers(mine, chart.y)
         if chart.kind == "scatter":
@@ -188,10 +201,12 @@ def _dress(axes: Axes, chart: Chart, facet: Any, first: bool) -> None:
 
     if chart.log_y:
         axes.set_yscale("log")
+    elif axes.get_ylim()[0] < 0.6 * axes.get_ylim()[1] and axes.get_ylim()[0] > 0:
+        axes.set_ylim(bottom=0)  # as the page does: a short axis would exaggerate
     if chart.reference is not None:
         axes.axhline(chart.reference, color="#7a7f87", linewidth=0.9)
     if facet is not None:
-        axes.set_title(plain(facet), fontsize=9, fontweight="bold", loc="left")
+        axes.set_title(_short(facet), fontsize=9, fontweight="bold", loc="left")
     axes.set_xlabel(plain(chart.x_label))
     if first:
         axes.set_ylabel(plain(chart.y_label or chart.y))
@@ -248,7 +263,7 @@ def draw_pareto(designs: Sequence[Design], x: str, y: str, path: str | os.PathLi
         axes.step([d.x for d in front], [d.y for d in front], where="post", color=PALETTE[0], linewidth=1.2)
         axes.scatter([d.x for d in front], [d.y for d in front], s=34, color=PALETTE[0], label="front", zorder=3)
         for design in front if len(designs) > 12 else designs:
-            axes.annotate(plain(design.name), (design.x, design.y), (5, 5), textcoords="offset points", fontsize=7.5)
+            axes.annotate(_short(design.name), (design.x, design.y), (5, 5), textcoords="offset points", fontsize=7.5)
         axes.set_xlabel(plain(f"{x.replace('_', ' ')} (geometric mean)"))
         axes.set_ylabel(plain(f"{y.replace('_', ' ')} (geometric mean)"))
         axes.grid(axis="both")

@@ -36,6 +36,7 @@ class Chart:
     y_label: str = ""
     x_format: Format = "number"
     y_format: Format = "number"
+    series_format: Format = "number"
     log_x: bool = False
     log_y: bool = False
     reference: float | None = None  # a thin line across, such as 1 for speedups

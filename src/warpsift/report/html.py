@@ -79,7 +79,8 @@ def page_text(report: Report, links: list[list[tuple[str, str]]] | None = None) 
     script, style = _asset("report.js"), _asset("report.css")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
-    figures = [_figure(f, n, (links or [[]] * len(names))[k]) for k, (f, n) in enumerate(zip(report.figures, names))]
+    held = links or [[] for _ in names]
+    figures = [_figure(*each) for each in zip(report.figures, names, held, strict=True)]
     contents = "".join(
         f'<li><a href="#{name}">{text(figure.title)}</a></li>'
         for figure, name in zip(report.figures, names, strict=True)
@@ -103,11 +104,13 @@ def page_text(report: Report, links: list[list[tuple[str, str]]] | None = None) 
 {"".join(f'<p class="summary">{text(paragraph)}</p>' for paragraph in report.summary)}
 </header>
 <div class="toolbar"><form>
-<input id="filter" type="search" placeholder="Filter figures and tables: kron bfs" aria-label="Filter" autocomplete="off">
+<input id="filter" type="search" placeholder="Filter figures and tables: kron bfs"
+ aria-label="Filter" autocomplete="off">
 <output id="found" for="filter"></output>
 </form></div>
 <div class="layout">
-<nav class="contents" aria-label="Contents"><ol>{contents}<li><a href="#about">Where these numbers come from</a></li></ol></nav>
+<nav class="contents" aria-label="Contents"><ol>{contents}
+<li><a href="#about">Where these numbers come from</a></li></ol></nav>
 <main>
 {"".join(figures)}
 {parts.provenance(report.provenance)}

@@ -87,7 +87,9 @@ def comparison_table(figure: Figure) -> str:
 def data_table(figure: Figure) -> str:
     """All rows of a figure, with the command that reruns each."""
     columns = figure.columns
-    formats = {figure.chart.x: figure.chart.x_format, figure.chart.y: figure.chart.y_format}
+    chart = figure.chart
+    formats = {chart.x: chart.x_format, chart.y: chart.y_format, str(chart.error): chart.y_format}
+    formats[str(chart.series)] = chart.series_format
     commands = any(row.get(COMMAND) for row in figure.rows)
     heads = "".join(_head(name, any(_is_number(row.get(name)) for row in figure.rows)) for name in columns)
     lines = []
@@ -104,7 +106,8 @@ def data_table(figure: Figure) -> str:
 def copy_button(command: str) -> str:
     if not command:
         return ""
-    return f'<button type="button" class="copy" data-command="{text(command)}" title="{text(command)}">copy command</button>'
+    held = text(command)
+    return f'<button type="button" class="copy" data-command="{held}" title="{held}">copy command</button>'
 
 
 def commands(figure: Figure) -> str:

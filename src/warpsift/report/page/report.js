@@ -5,6 +5,7 @@
   const report = JSON.parse(document.getElementById("report-data").textContent);
   const SVG = "http://www.w3.org/2000/svg";
   const HEIGHT = 250;
+  const GAP = 18; // between panels, as in the style sheet
   const MARGIN = { top: 24, right: 10, bottom: 30, left: 52 };
   const hiddenSeries = report.figures.map(() => new Set());
   let words = [];
@@ -46,6 +47,8 @@
     return String(+value.toPrecision(size >= 1 ? 4 : 3));
   }
 
+  const brief = (text) => (text.length <= 28 ? text : `${text.slice(0, 27)}…`);
+
   // Scales.
 
   function niceStep(span, count) {
@@ -57,7 +60,7 @@
   function linear(low, high, from, to, count) {
     const step = niceStep(high - low || Math.abs(high) || 1, count);
     const first = Math.floor(low / step + 1e-9) * step;
-    const last = Math.ceil(high / step - 1e-9) * step || step;
+    const last = Math.ceil(high / step - 0.02) * step || step;
     const ticks = [];
     for (let k = 0; first + k * step <= last + step / 2; k++) ticks.push(+(first + k * step).toPrecision(12));
     const end = ticks[ticks.length - 1];
@@ -150,8 +153,8 @@
     const perPanel = Math.max(...facets.map((facet) => unique(facetRows(chart, rows, facet), chart.x).length));
     const group = chart.kind === "bars" ? visible.length : 1;
     const wish = MARGIN.left + MARGIN.right + Math.max(200, perPanel * (group * 15 + 20));
-    const columns = Math.max(1, Math.min(facets.length, Math.floor((total + 19) / (wish + 19))));
-    const width = Math.min(total, Math.max((total - 19 * (columns - 1)) / columns, 240));
+    const columns = Math.max(1, Math.min(facets.length, Math.floor((total + GAP) / (wish + GAP))));
+    const width = Math.min(total, Math.max(Math.floor((total - GAP * (columns - 1)) / columns), 240));
     const colour = new Map(series.map((name, k) => [name, report.palette[k % report.palette.length]]));
     const view = { figure, chart, visible, colour, width, domain: extent(figure, rows, facets) };
     for (const facet of facets) drawPanel(holder, view, facet, facetRows(chart, rows, facet));
@@ -162,7 +165,7 @@
   function drawPanel(holder, view, facet, rows) {
     const { chart, width, figure } = view;
     const categories = unique(rows, chart.x);
-    const labels = categories.map((value) => shown(value, chart.x_format));
+    const labels = categories.map((value) => brief(shown(value, chart.x_format)));
     const room = (width - MARGIN.left - MARGIN.right) / categories.length;
     const numericX = (chart.kind === "lines" || chart.kind === "scatter") && categories.every(isNumber);
     const longest = Math.max(...labels.map((label) => label.length));
@@ -249,7 +252,7 @@
       explain(bar, panel, row);
       whisker(panel, row, x + width / 2);
       const text = shown(row[chart.y], chart.y_format);
-      if (width > text.length * 6 && !(chart.error && row[chart.error])) {
+      if (width > text.length * 6 && chart.error === null) {
         make(svg, "text", { class: "value", x: x + width / 2, y: Math.min(top, zero) - 4, "text-anchor": "middle" }, text);
       }
     }
@@ -339,7 +342,7 @@
   }
 
   function explain(element, { chart, facet }, row) {
-    const title = [facet, chart.series && row[chart.series], shown(row[chart.x], chart.x_format)].filter((t) => t !== null);
+    const title = [facet, chart.series && shown(row[chart.series], chart.series_format), shown(row[chart.x], chart.x_format)].filter((t) => t !== null);
     const lines = [[chart.y_label || chart.y, shown(row[chart.y], chart.y_format)]];
     if (chart.error !== null && isNumber(row[chart.error])) lines.push(["±", shown(row[chart.error], chart.y_format)]);
     hover(element, title.join(" · "), lines);
@@ -356,7 +359,7 @@
         button.type = "button";
         button.setAttribute("aria-pressed", "true");
         html(button, "i").style.background = report.palette[k % report.palette.length];
-        html(button, "span", "", String(name));
+        html(button, "span", "", shown(name, figure.chart.series_format));
         button.addEventListener("click", () => {
           const hidden = hiddenSeries[index];
           if (!hidden.delete(name)) hidden.add(name);
