@@ -1,0 +1,75 @@
+"""The runs that the MFF paper's figures share: four algorithms on five graphs on a GTX 480, with and without the unit.
+
+Compared is the compute stage of the super-steps; vertex scheduling is not measured in the paper (section 6.1).
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+from warpsift.experiments.fast_forward import figures
+from warpsift.experiments.scale import Scale
+from warpsift.report.figures import COMMAND
+from warpsift.report.provenance import command_of
+from warpsift.request import Request, make_request
+from warpsift.sweep import Results
+from warpsift.units.mff import COMPUTE_PHASE
+
+GRAPHS = ("dblp-2010", "dblp-2011", "cnr-2000", "amazon-2008", "dewiki-2013")  # table 2
+ALGORITHMS = ("pagerank", "bfs", "sssp", "wcc")
+GPU = "gtx480"
+MEAN = "mean"
+PLAIN, SAME_OCCUPANCY, UNIT = "plain GPU", "plain GPU at the unit's occupancy", "with the MFF"
+Row = dict[str, Any]
+
+
+def request(algorithm: str, graph: str, system: str, scale: Scale, **changes: Any) -> Request:
+    """One run of one of the three systems."""
+    choices: dict[str, Any] = {"gpu": GPU, "style": "vertex", "unit": "mff" if system == UNIT else "none", **changes}
+    if system == SAME_OCCUPANCY:
+        choices["occupancy"] = "target"
+    if algorithm == "pagerank":
+        choices["max_iterations"] = scale.iterations
+    return make_request(algorithm, scale.graph(graph), choices)
+
+
+def evaluation(scale: Scale) -> list[Request]:
+    return [
+        request(algorithm, graph, system, scale)
+        for graph in GRAPHS
+        for algorithm in ALGORITHMS
+        for system in (PLAIN, SAME_OCCUPANCY, UNIT)
+    ]
+
+
+def compute_stage(results: Results, wanted: Request) -> Row:
+    """Cycles, traffic, stalls and energy of the compute stage alone."""
+    from warpsift.engine import Counters
+    from warpsift.machines import load_machine
+
+    record = results[wanted]
+    assert record.result is not None
+    phases = [phase for phase in record.result["phases"] if phase["phase"] == COMPUTE_PHASE]
+    total = sum((Counters(phase["counters"]) for phase in phases), Counters({}))
+    return figures(total, load_machine(GPU, dict(wanted.overrides)), wanted.unit)
+
+
+def ratio_rows(results: Results, scale: Scale, base: str, measure: Callable[[Row, Row], float]) -> list[Row]:
+    """One row per algorithm and graph, and the mean over the graphs; `measure` takes the baseline and the unit."""
+    rows: list[Row] = []
+    for algorithm in ALGORITHMS:
+        values = []
+        for graph in GRAPHS:
+            plain = compute_stage(results, request(algorithm, graph, base, scale))
+            unit = request(algorithm, graph, UNIT, scale)
+            values.append(measure(plain, compute_stage(results, unit)))
+            rows.append({"algorithm": algorithm, "graph": graph, "value": values[-1], COMMAND: command_of(unit)})
+        rows.append({"algorithm": algorithm, "graph": MEAN, "value": statistics.fmean(values)})
+    return rows
+
+
+def overall(rows: list[Row]) -> float:
+    """Mean over all algorithms and graphs."""
+    return statistics.fmean(row["value"] for row in rows if row["graph"] != MEAN)

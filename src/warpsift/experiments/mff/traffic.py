@@ -1,0 +1,43 @@
+"""Section 6.2: memory traffic and interconnect stall cycles with the MFF."""
+
+from __future__ import annotations
+
+from warpsift.experiments.mff.runs import PLAIN, evaluation, overall, ratio_rows
+from warpsift.experiments.scale import Scale
+from warpsift.report.figures import Chart, Figure, PaperValue
+from warpsift.request import Request
+from warpsift.sweep import Results
+
+PAPER = {"memory traffic": 1 - 0.275, "interconnect stall cycles": 1 - 0.883}
+COLUMNS = {"memory traffic": "dram_bytes", "interconnect stall cycles": "noc_stall_cycles"}
+
+
+def matrix(scale: Scale) -> list[Request]:
+    return evaluation(scale)
+
+
+def figure(results: Results, scale: Scale) -> Figure:
+    rows, claims = [], []
+    for what, column in COLUMNS.items():
+        found = ratio_rows(
+            results, scale, PLAIN, lambda plain, unit, column=column: unit[column] / max(plain[column], 1)
+        )
+        rows += [{"what": what, **row} for row in found]
+        claims.append(PaperValue(f"{what} left, mean", PAPER[what], ours=overall(found)))
+    return Figure(
+        "Memory traffic and interconnect stalls with the MFF",
+        Chart(
+            "bars",
+            x="graph",
+            y="value",
+            series="algorithm",
+            facet="what",
+            y_label="with the MFF, plain GPU = 1",
+            reference=1,
+        ),
+        rows,
+        "MFF paper, section 6.2",
+        claims,
+        ["Compute stage only, against the plain GPU at full occupancy."],
+        name="mff-traffic",
+    )
