@@ -59,14 +59,14 @@ def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     """`numba.njit` for one signature, with the cache folder above."""
 
     def compile_it(function: Callable[..., Any]) -> Any:
-        before = numba.config.CACHE_DIR
-        numba.config.CACHE_DIR = DIRECTORY
+        settings: Any = numba.config
+        before, settings.CACHE_DIR = settings.CACHE_DIR, DIRECTORY
         try:
             result = numba.njit(signature, cache=True, error_model="numpy")(function)
             if getattr(result, "stats", None) and result.stats.cache_misses:
                 _announce()
             return result
         finally:
-            numba.config.CACHE_DIR = before
+            settings.CACHE_DIR = before
 
     return compile_it

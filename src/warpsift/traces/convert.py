@@ -45,7 +45,8 @@ from warpsift.traces.scan import (
 )
 
 LONGEST_RUN = 60_000  # OP.count has 16 bits
-LOCAL_BYTES_PER_THREAD = 1 << 14  # GPGPU-Sim's window of local memory, LOCAL_MEM_SIZE_MAX in abstract_hardware_model.h
+LOCAL_BYTES_PER_THREAD = 1 << 14  # GPGPU-Sim's limit, LOCAL_MEM_SIZE_MAX in abstract_hardware_model.h
+WINDOW_BYTES = 1 << 24  # of shared and of local memory in generic addresses; NVBit reports bases 32 MB apart
 LOCAL_ARRAY = 5  # index into header.ARRAYS
 REGISTERS = 256 + 4  # the last may be one of four
 
@@ -177,9 +178,9 @@ def add_alu(buffers, tables, row, lanes, wait):
     waited(tables, wait)
     depth = np.int64(0)
     for k in range(row[SOURCES]):
-        register = row[SOURCE + k]
-        if register >= 0 and R[register, IN_RUN] == W[RUN]:
-            depth = max(depth, R[register, DEPTH])
+        for register in range(row[SOURCE + k], row[SOURCE + k] + source_span(row, k)):
+            if row[SOURCE + k] >= 0 and R[register, IN_RUN] == W[RUN]:
+                depth = max(depth, R[register, DEPTH])
     W[RUN_LANES] = lanes
     W[RUN_WAIT] |= wait
     W[RUN_COUNT] += 1
@@ -196,14 +197,14 @@ def add_alu(buffers, tables, row, lanes, wait):
 
 @compiled(i64(INTS, i64, PAIR))
 def memory_space(row, address, bases):
-    """The class of a memory instruction, with generic accesses resolved by their first address (Accel-Sim's rule)."""
+    """The class of a memory instruction; generic accesses are what the window of their first address says."""
     code = row[CODE]
     if code != GENERIC_LOAD and code != GENERIC_STORE:
         return code
     shared_base, local_base = bases
-    if shared_base == 0 or local_base == 0 or shared_base <= address < local_base:
-        return np.int64(SHARED)
-    if local_base <= address < local_base + LOCAL_BYTES_PER_THREAD:
+    if shared_base == 0 or local_base == 0 or shared_base <= address < shared_base + WINDOW_BYTES:
+        return np.int64(SHARED)  # without bases: as Accel-Sim takes it
+    if local_base <= address < local_base + WINDOW_BYTES:
         return np.int64(LOCAL_LOAD if code == GENERIC_LOAD else LOCAL_STORE)
     return np.int64(LOAD if code == GENERIC_LOAD else STORE)
 

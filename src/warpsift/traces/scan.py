@@ -40,19 +40,21 @@ MESSAGES = {
     6: "unknown address mode; 0 (list), 1 (base and stride) and 2 (base and deltas) are known",
     7: "mode 1 (base and stride) needs neighbouring active lanes",
     8: "a memory instruction without addresses (its width is 0)",
-    9: "the address has more than 52 bits",
+    9: "too many bits: masks have 32, addresses at most 52",
     10: "tensor memory accelerator instructions cannot be timed",
     11: "expected 'thread block = x,y,z', 'warp = n' or 'insts = n'",
     12: "an instruction with addresses that is not known as a memory instruction",
 }
-TOO_SHORT, NOT_DECIMAL, NOT_HEX, NOT_REGISTER, MANY_REGISTERS, BAD_MODE, GAPS, NO_ADDRESSES, BIG_ADDRESS = range(1, 10)
+TOO_SHORT, NOT_DECIMAL, NOT_HEX, NOT_REGISTER, MANY_REGISTERS, BAD_MODE, GAPS, NO_ADDRESSES, TOO_BIG = range(1, 10)
 TENSOR, BAD_DIRECTIVE, NOT_MEMORY = 10, 11, 12
 ADDRESS_BITS = 52  # the line number must fit a transaction (simt/stream.py); NVIDIA's addresses have 49 bits
 
 
 @compiled(i64(BYTES, INTS))
 def next_token(text, state):
-    """Find the next word of the line; 0 if there is none."""
+    """Find the next word of the line; 0 if there is none, or after an error, whose word stays."""
+    if state[ERROR] != 0:
+        return 0
     at = state[AT]
     end = state[LINE_END]
     while at < end and (text[at] == 32 or text[at] == 9 or text[at] == 13):
@@ -107,7 +109,7 @@ def hexadecimal(text, state, most_bits):
     while end - at > 1 and text[at] == 48:
         at += 1
     if end - at > 15:
-        return fail(state, BIG_ADDRESS)
+        return fail(state, TOO_BIG)
     value = np.int64(0)
     for k in range(at, end):
         letter = np.int64(text[k])
@@ -119,7 +121,7 @@ def hexadecimal(text, state, most_bits):
             return fail(state, NOT_HEX)
         value = value << 4 | digit
     if value >> most_bits:
-        return fail(state, BIG_ADDRESS)
+        return fail(state, TOO_BIG)
     return value
 
 
@@ -226,7 +228,7 @@ def lane_addresses(text, state, mask, out):
             out[k] = out[k - 1] + decimal(text, state)
     for k in range(1, lanes):
         if out[k] < 0 or out[k] >> ADDRESS_BITS:
-            fail(state, BIG_ADDRESS)
+            fail(state, TOO_BIG)
     return lanes
 
 
@@ -295,16 +297,16 @@ def directive(text, state, row):
     while at < state[LINE_END] and text[at] != 61:
         at += 1
     for k in range(wanted):
-        value = np.int64(-1)
+        value = np.int64(0)
         at += 1
         while at < state[LINE_END] and text[at] == 32:
             at += 1
+        if at >= state[LINE_END] or not 48 <= text[at] <= 57:
+            fail(state, BAD_DIRECTIVE)
         while at < state[LINE_END] and 48 <= text[at] <= 57 and value < 1 << 40:
-            value = max(value, 0) * 10 + np.int64(text[at]) - 48
+            value = value * 10 + np.int64(text[at]) - 48
             at += 1
         row[SOURCE + k] = value
-        if value < 0:
-            fail(state, BAD_DIRECTIVE)
     return 1
 
 
