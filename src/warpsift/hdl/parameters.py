@@ -1,0 +1,103 @@
+"""Sizes of the hardware that follow from an `ScuSpec` (SCU paper, tables 1 and 2).
+
+The spec says how many bytes each buffer has; here they are divided into rows. What is fixed at elaboration is the
+width, the buffers, the requests in flight and the merge window; the geometry of a hash table is a register.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from warpsift.machines.scu_spec import ScuSpec
+from warpsift.simt.stream import LINE_BYTES, SECTOR_BYTES
+from warpsift.units.scu import ScuError
+
+ADDRESS_BITS = 40  # virtual addresses of Maxwell GPUs
+COUNT_BITS = 32  # elements of an operation
+SET_BITS = 24  # sets of a hash table: 64 B each, so up to 1 GiB
+TAG_KIND_BITS = 2
+SIDE_BITS = 32  # what travels with an element: its place in the output, or the cost of its input
+MOST_INFLIGHT = 256  # "as many as the FIFO holds" (inflight_requests = 0) ends here: one tag bit pattern each
+EVICTIONS = 64  # groups that are being read back; a read takes about 4 port cycles of work, so this covers 256 cycles
+VECTORS = ("mask", "index", "count", "keep", "order", "base")
+WORDS_PER_SECTOR = SECTOR_BYTES // 4
+
+
+def bits_for(values: int) -> int:
+    """Bits of a number 0 .. values - 1."""
+    return max(1, (values - 1).bit_length())
+
+
+@dataclass(frozen=True)
+class ScuParameters:
+    """Everything that elaboration needs."""
+
+    width: int
+    vector_lines: int
+    ring_sectors: int  # sectors of data that Data Fetch holds, a power of two
+    rows: int  # of `width` elements that wait in Data Fetch
+    inflight: int
+    merge_window: int
+    open_lines: int
+    large_slots: int  # sets of 128 bytes in the hash request buffer; twice as many of 64 bytes
+    probes: int
+    probe_limit: int  # sets being read
+    ports: int
+    skip_dropped: bool
+    whole_lines: bool
+
+    @classmethod
+    def of(cls, spec: ScuSpec) -> ScuParameters:
+        for problem in spec.problems():
+            raise ScuError(problem)
+        if spec.hash_ports > 1:
+            raise ScuError(
+                f"scu.hash_ports = {spec.hash_ports}: the hardware has one port for hashing, or none; write 0 or 1"
+            )
+        # Half of the FIFO, rounded down to a power of two, holds sectors; the rest rows of elements, 6 bytes each
+        # (16 bits: sector and place in it; 32 bits: the side value).
+        ring = 1 << ((spec.fetch_fifo_bytes // 2 // SECTOR_BYTES).bit_length() - 1)
+        elements = (spec.fetch_fifo_bytes - ring * SECTOR_BYTES) // 6
+        # An entry of the hash buffer is a set of 64 bytes and 8 bytes beside it (units/scu_operation.py).
+        slots = max(2, spec.hash_buffer_bytes // 72)
+        limit = spec.probe_limit if spec.probe_limit > 0 else slots
+        return cls(
+            width=spec.width,
+            vector_lines=spec.vector_buffer_bytes // LINE_BYTES,
+            ring_sectors=ring,
+            rows=max(4, elements // spec.width),
+            inflight=min(spec.inflight_requests or MOST_INFLIGHT, MOST_INFLIGHT),
+            merge_window=spec.merge_window,
+            open_lines=spec.store_open_lines,
+            large_slots=slots // 2,
+            probes=slots // 2 * 2,
+            probe_limit=min(limit, slots),
+            ports=1 + spec.hash_ports,
+            skip_dropped=spec.skip_dropped,
+            whole_lines=spec.request_bytes == LINE_BYTES,
+        )
+
+    @property
+    def slot_bits(self) -> int:
+        """A place in the sector ring, with the parity of the ring's round on top."""
+        return bits_for(self.ring_sectors) + 1
+
+    @property
+    def tag_bits(self) -> int:
+        number = max(bits_for(self.inflight), bits_for(self.probes), bits_for(EVICTIONS), 3 + bits_for(self.shares[0]))
+        return TAG_KIND_BITS + number
+
+    @property
+    def shares(self) -> list[int]:
+        """Lines of the vector buffer for each of 1, 2 .. 6 vectors in use."""
+        return [max(2, self.vector_lines // n) for n in range(1, len(VECTORS) + 1)]
+
+    @property
+    def vector_rows(self) -> int:
+        """Sectors of the vector buffer."""
+        return max(share * n for n, share in enumerate(self.shares, 1)) * (LINE_BYTES // SECTOR_BYTES)
+
+    @property
+    def order_lanes(self) -> int:
+        """Elements per cycle when each takes a word of the order vector, of which a window shows 8."""
+        return min(self.width, WORDS_PER_SECTOR)
