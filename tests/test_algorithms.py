@@ -89,8 +89,8 @@ def test_generated_dense_graphs(algorithm, style, name):
 @pytest.mark.parametrize(("algorithm", "style"), PAIRS)
 def test_real_graphs(data, algorithm, style, file):
     options = {"max_iterations": 5} if algorithm == "pagerank" else {}
-    if algorithm == "wcc" and file == "cal.cedge.gz":
-        pytest.skip("a road network of this diameter takes minutes by label propagation; see benchmarks")
+    if (algorithm, style, file) == ("wcc", "frontier", "cal.cedge.gz"):
+        pytest.skip("602 iterations of label propagation take 12 s; the vertex style covers this file")
     result = simulate(algorithm, load_graph(str(data / file)), style=style, **options)
     assert result.check == "pass", result.check_reason
 
