@@ -1,8 +1,8 @@
 """Larger caches instead of a fast-forward unit (MFF paper, section 6.2).
 
 L1 and L2 are scaled by 1 to 16, at unchanged latency (the paper's "ideal condition"), and their speedup over the plain
-GPU is set against the unit's. The paper: 16 x L1 (256 KB) reaches 71 % of the unit's speedup, L2 less; in reality that L1
-would take 5.3 x the active and 15.7 x the static power and 2.3 x the time of the 16 KB one, which is a check of our
+GPU is set against the unit's. The paper: 16 x L1 (256 KB) reaches 71 % of the unit's speedup, L2 less; in reality that
+L1 would take 5.3 x the active and 15.7 x the static power and 2.3 x the time of the 16 KB one, which is a check of our
 CACTI tables.
 """
 

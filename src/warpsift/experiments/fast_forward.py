@@ -16,7 +16,7 @@ from warpsift.engine.engine import Engine
 from warpsift.graph import CsrGraph
 from warpsift.machines import Machine, load_machine
 from warpsift.results.energy import energy_of, has_prices
-from warpsift.simt import Gpu, Residency
+from warpsift.simt import Chunk, Gpu, LaunchInfo, Residency, Sink
 from warpsift.units.mff import COMPUTE_PHASE, DRIVERS
 
 Row = dict[str, Any]
@@ -41,13 +41,41 @@ PAPER = {
 }
 
 
-def measure(graph: CsrGraph, algorithm: str, variant: str, machine: Machine, options: Options) -> Row:
-    """Run one algorithm in one variant on the engine; the numbers of its compute stage."""
+class ComputeOnly:
+    """A sink in front of another that lets only the compute stage through; the rest is run, but not timed."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+        self._open = False
+
+    def begin(self, launch: LaunchInfo) -> None:
+        self._open = launch.phase == COMPUTE_PHASE
+        if self._open:
+            self._sink.begin(launch)
+
+    def chunk(self, chunk: Chunk) -> None:
+        if self._open:
+            self._sink.chunk(chunk)
+
+    def end(self) -> None:
+        if self._open:
+            self._sink.end()
+
+
+def measure(
+    graph: CsrGraph, algorithm: str, variant: str, machine: Machine, options: Options, all_phases: bool = True
+) -> Row:
+    """Run one algorithm in one variant on the engine; the numbers of its compute stage.
+
+    Without `all_phases` the engine does not see vertex scheduling and commits, which saves most of the time on graphs
+    with many super-steps; L2 then keeps what it held when the last compute stage ended.
+    """
     with_unit, changes = VARIANTS[variant]
     chosen = ALGORITHMS[algorithm]
     prepared, resolved = chosen.prepare(graph, replace(options, **changes))
     engine = Engine(machine)
-    gpu = Gpu(engine, residency=Residency(machine.sm.count, machine.sm.threads), seed=resolved.seed)
+    sink = engine if all_phases else ComputeOnly(engine)
+    gpu = Gpu(sink, residency=Residency(machine.sm.count, machine.sm.threads), seed=resolved.seed)
     driver = DRIVERS[algorithm] if with_unit else chosen.styles["vertex"]
     outcome = driver(gpu, prepared, resolved)
     compute = [launch.counters for launch in engine.launches if launch.launch.phase == COMPUTE_PHASE]

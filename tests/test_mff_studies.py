@@ -1,0 +1,114 @@
+"""The studies around the fast-forward unit: temporal window, larger caches, ratios."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import naive_mff
+from warpsift.algorithms import ALGORITHMS, Options
+from warpsift.experiments import cache_study, fast_forward, temporal_window
+from warpsift.graph import load_graph
+from warpsift.simt import Gpu
+from warpsift.simt.stream import LINE_SHIFT, LOAD
+
+
+class Tape:
+    def __init__(self):
+        self.launches = []
+
+    def begin(self, launch):
+        self.launches.append((launch, []))
+
+    def chunk(self, chunk):
+        self.launches[-1][1].append(chunk)
+
+    def end(self):
+        pass
+
+
+def pull_stream(window=None):
+    """The compute launch of PageRank, as the plain GPU runs it or through a window."""
+    tape = Tape()
+    algorithm = ALGORITHMS["pagerank"]
+    graph, options = algorithm.prepare(load_graph("rmat-9"), Options(max_iterations=1))
+    sink = tape if window is None else temporal_window.Windowed(tape, window)
+    algorithm.styles["vertex"](Gpu(sink, memory_bytes=16 << 20), graph, options)
+    return tape.launches[0]
+
+
+def steps_by_warp(launch, chunk):
+    """For each warp the lines of each load of C or V, in program order."""
+    tags = [launch.arrays.index(name) for name in temporal_window.ARRAYS.values()]
+    for w in range(chunk.warps):
+        ops = chunk.ops[chunk.warp_first[w] : chunk.warp_first[w + 1]]
+        ops = ops[(ops["kind"] == LOAD) & np.isin(ops["array"], tags)]
+        yield [
+            (chunk.transactions[op["first"] : op["first"] + op["transactions"]] >> LINE_SHIFT).tolist() for op in ops
+        ]
+
+
+@pytest.mark.parametrize("window", [1, 2, 3, 16, 64])
+def test_windowed_streams_match_the_slow_count(window):
+    launch, plain = pull_stream()
+    _, windowed = pull_stream(window)
+    for before, after in zip(plain, windowed, strict=True):
+        steps = zip(steps_by_warp(launch, before), steps_by_warp(launch, after), strict=True)
+        for mine, left in steps:
+            assert sum(map(len, left)) == naive_mff.window_requests(mine, window)
+
+
+def test_a_window_of_one_is_the_plain_gpu():
+    _, plain = pull_stream()
+    _, same = pull_stream(1)
+    for before, after in zip(plain, same, strict=True):
+        for mine, theirs in zip(before.ops, after.ops, strict=True):
+            assert mine["transactions"] == theirs["transactions"]
+            if mine["transactions"]:
+                first = [
+                    chunk.transactions[op["first"] : op["first"] + op["transactions"]].tolist()
+                    for chunk, op in ((before, mine), (after, theirs))
+                ]
+                assert first[0] == first[1]
+
+
+def test_traffic_falls_with_the_window(tmp_path):
+    rows = temporal_window.study(load_graph("rmat-12"), windows=(1, 4, 16))
+    requests = [row["requests_relative"] for row in rows]
+    assert requests[0] == 1 and requests[0] > requests[1] > requests[2]
+    assert rows[2]["after_l1_relative"] < 1
+    temporal_window.plot(rows, tmp_path / "window.png")
+    assert (tmp_path / "window.png").stat().st_size > 1000
+
+
+def test_windows_below_one_are_refused():
+    with pytest.raises(ValueError, match="a window holds at least 1 operation, not 0"):
+        temporal_window.Windowed(Tape(), 0)
+
+
+def test_cache_study(tmp_path):
+    rows = cache_study.study(load_graph("rmat-11"), factors=(1, 16))
+    by_place = {(row["instead"], row["factor"]): row for row in rows}
+    assert set(by_place) == {("mff", 1), ("l1", 1), ("l1", 16), ("l2", 1), ("l2", 16)}
+    assert by_place["l1", 1]["speedup"] == by_place["l2", 1]["speedup"] == 1
+    assert by_place["mff", 1]["share_of_mff"] == 1
+    assert by_place["l1", 16]["speedup"] > 1
+    cache_study.plot(rows, tmp_path / "caches.png")
+    assert (tmp_path / "caches.png").stat().st_size > 1000
+
+
+def test_the_price_of_a_16_times_larger_l1_is_near_the_papers():
+    price = cache_study.price_of_l1()
+    paper = cache_study.PAPER
+    assert price["static_power"] == pytest.approx(paper["static_power"], rel=0.1)
+    assert price["latency"] == pytest.approx(paper["latency"], rel=0.35)
+    assert 2 < price["active_power"] < paper["active_power"]
+
+
+def test_ratios_against_the_plain_gpu():
+    rows = fast_forward.study([load_graph("rmat-10")], algorithms=["bfs"])
+    ratios = {row["variant"]: row for row in fast_forward.compare(rows)}
+    assert ratios["plain"]["speedup"] == 1
+    assert ratios["mff"]["speedup"] > 1
+    assert ratios["mff"]["flit_reduction"] > 0.3
+    assert ratios["mff"]["energy_reduction"] > 0
