@@ -105,7 +105,10 @@ def fits(S, sm):
 def dispatch_tick(S):
     """One core cycle: at most one CTA per SM. 1 if an SM has room and the stream has run dry."""
     C = sms(S.p_sm, 0)
-    mask = C.room
+    if C.dispatch_cycle != S.now:  # the run may come back to the same cycle with more work
+        C.dispatch_cycle = S.now
+        C.dispatched = 0
+    mask = C.room & (C.dispatched ^ -1)
     first = C.next_sm
     while mask != 0:
         above = mask & ((np.int64(-1)) << first)
@@ -117,6 +120,7 @@ def dispatch_tick(S):
         if C.chunk_head == C.chunk_tail:
             return np.int64(1)
         start_cta(S, sm)
+        C.dispatched |= np.int64(1) << sm
         first = sm + 1
         if first >= C.sms:
             first = np.int64(0)

@@ -114,7 +114,7 @@ class Engine:
         sm.threads_per_cta = launch.warps_per_cta * 32
         sm.warps_per_cta, sm.shared_per_cta = launch.warps_per_cta, launch.shared_bytes_per_cta
         sm.room = (1 << self.machine.sm.count) - 1
-        sm.next_sm = 0
+        sm.next_sm, sm.dispatch_cycle = 0, -1
         self._arena.arrays["sm.schedulers"]["busy_until"] = S.now
         self._arena.arrays["sms"]["warps_since"] = S.now
         self._arena.arrays["l1.tags"][:] = -1

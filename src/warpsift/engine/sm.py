@@ -120,6 +120,9 @@ def issue_alu(S, sm, slot):
     else:
         warp_advance(S, sm, slot, S.now + 1)
         W.cause = WAIT_ALU if W.state == READY else W.cause
+    if W.state == FINISHED:  # the warp ends with this run, not before it
+        W.outstanding += 1
+        wheel_push(S, S.now + max(port, chain), EV_WARP_READY, sm, slot)
     return port
 
 

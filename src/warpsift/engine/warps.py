@@ -179,6 +179,8 @@ SMS = np.dtype(
         ("warps_per_cta", np.int64),
         ("shared_per_cta", np.int64),
         ("next_sm", np.int64),
+        ("dispatch_cycle", np.int64),  # the last cycle of dispatch ...
+        ("dispatched", np.int64),  # ... and the SMs that have got a CTA in it
         *[(name, np.int64) for name in COUNTERS],
     ],
     align=True,
@@ -343,6 +345,11 @@ def warp_delay_over(S, sm, slot):
     """EV_WARP_READY: the ALU chain is through."""
     C = sms(S.p_sm, 0)
     W = warp_row(C.p_warps, sm * WARPS + slot)
+    if W.state == FINISHED:
+        W.outstanding -= 1
+        if W.outstanding == 0:
+            warp_finish(S, sm, slot)
+        return
     held = W.wait & W.busy
     if held:
         W.state = BLOCKED

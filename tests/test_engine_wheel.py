@@ -1,0 +1,51 @@
+"""The timing wheel against a binary heap."""
+
+import heapq
+
+import numpy as np
+
+from warpsift.engine import wheel
+from warpsift.engine.layout import FOREVER, ROOT, Arena
+
+
+def make():
+    arena = Arena()
+    S, _ = arena.record("root", ROOT)
+    wheel.allocate(S, arena)
+    return S, arena
+
+
+def test_wheel_delivers_in_time_and_first_in_first_out_like_a_heap():
+    rng = np.random.default_rng(7)
+    S, arena = make()
+    heap, serial = [], 0
+    for _ in range(3000):
+        for _ in range(rng.integers(0, 3)):
+            when = int(S.now) + 1 + int(rng.choice([rng.integers(0, 5), rng.integers(0, 300), rng.integers(0, 20000)]))
+            wheel.wheel_push(S, when, 1, serial, 0)
+            heapq.heappush(heap, (when, serial))
+            serial += 1
+        following = int(wheel.wheel_next(S))
+        expected = heap[0][0] if heap else FOREVER
+        assert following <= expected  # a later lap may be a false alarm, a missed event never
+        if following >= FOREVER:
+            S.now += 1
+            continue
+        S.now = following
+        while (index := int(wheel.wheel_pop(S))) >= 0:
+            assert (int(S.now), int(arena.arrays["wheel.events"][index]["a"])) == heapq.heappop(heap)
+        assert not heap or heap[0][0] > S.now
+
+
+def test_an_event_in_the_past_comes_in_the_next_cycle():
+    S, _ = make()
+    S.now = 100
+    wheel.wheel_push(S, 5, 1, 2, 3)
+    assert wheel.wheel_next(S) == 101
+
+
+def test_a_full_pool_is_an_error_not_a_loss():
+    S, _ = make()
+    for index in range(wheel.EVENTS + 1):
+        wheel.wheel_push(S, 10, 1, index, 0)
+    assert S.error == wheel.ERROR_EVENTS_EXHAUSTED
