@@ -13,7 +13,7 @@ from warpsift.api import simulate
 from warpsift.graph import CsrGraph, GraphError, load_graph
 from warpsift.simt import Counter, Gpu
 
-PAIRS = [(name, style) for name in ALGORITHMS for style in ("frontier", "vertex")]
+PAIRS = [(name, style) for name, algorithm in ALGORITHMS.items() for style in algorithm.styles]
 
 
 def edges(nodes: int, pairs: list[tuple[int, int]], weights=None) -> CsrGraph:
@@ -126,6 +126,13 @@ def test_split_kernels_find_the_same_and_show_compaction():
     result = simulate("bfs", graph, split_kernels=True)
     assert result.check == "pass"
     assert {p.name: p.compaction for p in result.phases} == {"expand": True, "contract": False, "compact": True}
+
+
+def test_direction_optimising_bfs_skips_most_edges():
+    graph = load_graph("kron-11")
+    result = simulate("bfs", graph, style="direction")
+    assert result.check == "pass" and result.notes["steps_inwards"] > 0
+    assert result.work["edges_touched_per_edge"] < 0.5
 
 
 @pytest.mark.parametrize("delta", [1, 20, 1e9])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -105,7 +105,7 @@ class Algorithm:
 
     name: str
     title: str
-    styles: dict[str, Callable[[Gpu, CsrGraph, Options], Outcome]]
+    styles: Mapping[str, Callable[[Gpu, CsrGraph, Options], Outcome]]
     check: Callable[[CsrGraph, Outcome, Options], Verdict]
     prepare: Callable[[CsrGraph, Options], tuple[CsrGraph, Options]]  # choose a source, make weights, reject
 

@@ -27,6 +27,7 @@ from warpsift.cli.extras import ExportOption, Extras, OptionalGraph, TimelineOpt
 class Style(StrEnum):
     frontier = "frontier"
     vertex = "vertex"
+    direction = "direction"  # BFS only
 
 
 @app.command(context_settings=CONTEXT)

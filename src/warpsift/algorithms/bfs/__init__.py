@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from warpsift.algorithms.bfs import frontier, vertex
+from warpsift.algorithms.bfs import direction, frontier, vertex
 from warpsift.algorithms.common import INFINITY, Algorithm, Options, Outcome, Verdict, compare, with_source
 from warpsift.graph import CsrGraph
 
@@ -29,4 +29,5 @@ def check(graph: CsrGraph, outcome: Outcome, options: Options) -> Verdict:
     return compare(outcome.values, levels, "SciPy's breadth-first order")
 
 
-BFS = Algorithm("bfs", "breadth-first search", {"frontier": frontier.run, "vertex": vertex.run}, check, prepare)
+STYLES = {"frontier": frontier.run, "vertex": vertex.run, "direction": direction.run}
+BFS = Algorithm("bfs", "breadth-first search", STYLES, check, prepare)

@@ -127,24 +127,13 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
     visited.host[options.source >> 3] = 1 << (options.source & 7)
     nodes[0].fill(node=np.array([options.source]))
     work = Work(edges=graph.edges)
-    culls = (options.warp_culling, options.history_culling)
     depth = 0
     while len(nodes[0]) and depth != options.max_iterations:
         depth += 1
         now, following = nodes
-        _expand(gpu, device, now, edges, work)
-        following.reserve(len(edges))
-        following.clear()
-        tiles = tiles_per_cta(gpu, len(edges))
-        threads = -(-len(edges) // (tiles * THREADS_PER_CTA)) * THREADS_PER_CTA
-        seen = (edges.target, len(edges), visited, labels, depth)
-        if options.split_kernels:
-            gpu.launch(contract_flags, threads, *seen, edges.flag, tiles, culls, phase="contract")
-            split = (edges.target, edges.flag, len(edges), following.node, following.counter)
-            gpu.launch(compact, len(edges), *split, phase="compact", compaction=True)
-        else:
-            kept = (following.node, following.counter, tiles, culls)
-            gpu.launch(contract, threads, *seen, *kept, phase="contract")
+        work.nodes_processed += len(now)
+        expand_frontier(gpu, device, now, edges, work)
+        contract_frontier(gpu, edges, following, (visited, labels, depth), options)
         nodes = [following, now]
         gpu.progressed(work.nodes_processed / graph.nodes)
     reached = int((labels.host < INFINITY).sum())
@@ -152,12 +141,29 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
     return Outcome(labels.host.copy(), depth, work)
 
 
-def _expand(gpu: Gpu, device: DeviceGraph, nodes: Queue, edges: Queue, work: Work) -> None:
+def expand_frontier(gpu: Gpu, device: DeviceGraph, nodes: Queue, edges: Queue, work: Work) -> None:
+    """All neighbours of the node frontier into the edge frontier."""
     count = len(nodes)
     degrees = device.graph.out_degrees[nodes.node.host[:count]]
     edges.reserve(int(degrees.sum()))
     edges.clear()
     arguments = (nodes.node, count, device.offsets, device.targets, edges.target, edges.counter)
     gpu.launch(expand, count, *arguments, phase="expand", compaction=True)
-    work.nodes_processed += count
     work.edges_touched += len(edges)
+
+
+def contract_frontier(gpu: Gpu, edges: Queue, following: Queue, seen: tuple, options: Options) -> None:
+    """The edge frontier's unvisited nodes into the next node frontier; `seen` is bitmask, labels and depth."""
+    count = len(edges)
+    following.reserve(count)
+    following.clear()
+    tiles = tiles_per_cta(gpu, count)
+    threads = -(-count // (tiles * THREADS_PER_CTA)) * THREADS_PER_CTA
+    culls = (options.warp_culling, options.history_culling)
+    if options.split_kernels:
+        gpu.launch(contract_flags, threads, edges.target, count, *seen, edges.flag, tiles, culls, phase="contract")
+        split = (edges.target, edges.flag, count, following.node, following.counter)
+        gpu.launch(compact, count, *split, phase="compact", compaction=True)
+    else:
+        kept = (following.node, following.counter, tiles, culls)
+        gpu.launch(contract, threads, edges.target, count, *seen, *kept, phase="contract")
