@@ -207,6 +207,7 @@ SIZES = {
     "mff.lookups_per_cycle": [1, 4],
     "mff.updates_per_cycle": [1, 4],
     "mff.replies_per_cycle": [1, 2],
+    "mff.words_per_reply": [1, 3, 8],
     "l2.fill_bytes": [32, 128],
 }
 structures = st.fixed_dictionaries({key: st.sampled_from(values) for key, values in SIZES.items()})

@@ -16,8 +16,8 @@ from warpsift.engine.l1 import l1_fill
 from warpsift.engine.l2 import l2_enqueue, l2_full
 from warpsift.engine.layout import S_t, ctz, i64, kernel, load, void
 from warpsift.engine.lsu import lsu_reply, lsu_unblock
-from warpsift.engine.mff import mff_accept, mff_full
 from warpsift.engine.mff_command import mff_receive
+from warpsift.engine.mff_issue import mff_accept, mff_full
 from warpsift.engine.mff_state import mff
 from warpsift.engine.noc import (
     MFF_COMMAND,

@@ -101,20 +101,6 @@ def mff_send(S, sm, op_index):
     return np.int64(0)
 
 
-@kernel(void, S_t, i64, i64)
-def mff_log_word(S, command, index):
-    """Test mode: which word came, for whom."""
-    M = mff(S.p_mff, 0)
-    P = packet(noc(S.p_noc, 0).p_packets, index)
-    if M.logged < M.log_rows:
-        row = M.logged * 4
-        store(M.p_log, row, command_row(M.p_commands, command).warp)
-        store(M.p_log, row + 1, P.partial >> 8)
-        store(M.p_log, row + 2, P.partial & 255)
-        store(M.p_log, row + 3, P.line)
-    M.logged += 1
-
-
 @kernel(void, S_t, i64)
 def mff_receive(S, index):
     """A word or a completion message has reached its SM."""
@@ -123,9 +109,7 @@ def mff_receive(S, index):
     command = P.token
     K = command_row(M.p_commands, command)
     if P.kind == MFF_WORD:
-        K.words_under_way -= 1
-        if M.log_rows > 0:
-            mff_log_word(S, command, index)
+        K.words_under_way -= P.partial
     else:
         K.completed = 1
     if K.completed != 0 and K.words_under_way == 0:

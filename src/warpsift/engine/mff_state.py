@@ -95,6 +95,7 @@ UNIT = np.dtype(
         ("tag_free", np.int64),
         ("tags_used", np.int64),
         ("lines_used", np.int64),
+        ("updates_owed", np.int64),  # register updates of a packet of several words, beyond the cycle's share
         ("l2_injected", np.int64),  # L2 cycle of the last packet to the slice: one per cycle
         ("stalled", np.int64),  # what the first lookup or arrival lacks (STALLS), for the watchdog
     ],
@@ -154,6 +155,7 @@ MFF = np.dtype(
         ("lookups", np.int64),
         ("updates", np.int64),
         ("replies", np.int64),
+        ("words_per_reply", np.int64),
         ("crossing", np.int64),
         ("hash_mask", np.int64),
         # bound per launch
@@ -181,7 +183,7 @@ MFF = np.dtype(
         ("command_free", np.int64),
         ("waiting_first", np.int64),  # commands without a job entry
         ("waiting_last", np.int64),
-        ("log_rows", np.int64),  # test mode: capacity of the log of delivered words
+        ("log_rows", np.int64),  # test mode: capacity of the log of words sent
         ("logged", np.int64),
         ("p_log", np.int64),
         ("p_commands", np.int64),
@@ -244,7 +246,7 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     M.registers, M.tags, M.line_entries = spec.work_registers, spec.tags_per_memory_unit, spec.lines_per_memory_unit
     M.at_issue, M.whole_line = spec.line_allocation == "issue", spec.fetch_bytes == 128
     M.lookups, M.updates, M.replies = spec.lookups_per_cycle, spec.updates_per_cycle, spec.replies_per_cycle
-    M.crossing = spec.crossing_cycles
+    M.words_per_reply, M.crossing = spec.words_per_reply, spec.crossing_cycles
     # Commands in job entries, in the networks' queues, and in front of the unit.
     ports = (machine.sm.count + units) * machine.noc.buffer_flits
     commands = spec.issue_engines * spec.jobs_per_engine + ports + 1024
@@ -294,7 +296,7 @@ def bind(S: Any, arena: Arena, binding: Any) -> None:
 
 
 def log_words(arena: Arena, rows: int) -> np.ndarray:
-    """Test mode: record (SM and warp, lane, word number, value) of every word that is delivered."""
+    """Test mode: record (SM and warp, lane, word number, value) of every word that is sent."""
     M = arena.arrays["mff"][0]
     M.p_log, M.log_rows = arena.table("mff.log", np.int64, 4 * rows), rows
     return arena.arrays["mff.log"].reshape(-1, 4)

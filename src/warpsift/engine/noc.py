@@ -30,7 +30,7 @@ UNIT_WRITE = 5
 # Memory fast-forward unit. A command takes the request network, words and messages the reply network; reads and
 # writes go from the unit to the L2 slice beneath it and back, through no network.
 MFF_COMMAND = 6  # token = command
-MFF_WORD = 7  # token = command; line = the word itself, partial = lane << 8 | word number
+MFF_WORD = 7  # token = command; partial = number of words
 MFF_MESSAGE = 8  # token = command
 MFF_READ = 9  # token = tag
 MFF_WRITE = 10

@@ -25,6 +25,7 @@ class Mff(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     lookups_per_cycle: int = 1
     updates_per_cycle: int = 1
     replies_per_cycle: int = 1
+    words_per_reply: int = 1  # words of one line and warp that may share a packet; the paper sends them one by one
     crossing_cycles: int = 1  # from a register's update to the tag unit of another memory unit
 
     def problems(self, line_bytes: int = 128) -> Iterator[str]:
