@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import threading
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, InvalidStateError
 from typing import Any
 
 from warpsift.request import Request, make_request
@@ -34,13 +35,11 @@ def outcome(record: Record) -> tuple[Any, ...]:
 
 
 class WatchedPool(Executor):
-    """Runs tasks in this process, a thread each, and remembers them; `gate` holds them back until it is set."""
+    """Runs tasks in this process, a thread each, and remembers them."""
 
     def __init__(self, slots: int = 2) -> None:
         self._slots = slots
         self.tasks: list[Any] = []
-        self.gate = threading.Event()
-        self.gate.set()
 
     def slots(self) -> int:
         return self._slots
@@ -50,11 +49,13 @@ class WatchedPool(Executor):
         future: Future = Future()
 
         def work() -> None:
-            self.gate.wait()
             try:
-                future.set_result(fn(*args, **kwargs))
+                result = fn(*args, **kwargs)
             except BaseException as error:
                 future.set_exception(error)
+            else:
+                with contextlib.suppress(InvalidStateError):  # cancelled meanwhile
+                    future.set_result(result)
 
         threading.Thread(target=work, daemon=True).start()
         return future

@@ -10,6 +10,8 @@ import contextlib
 import os
 import pickle
 import queue
+import re
+import socket
 import struct
 import subprocess
 import sys
@@ -144,6 +146,17 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.stdout.close()
 
 
+def _knock(address: str) -> None:
+    """Raise OSError at once where nobody listens: Dask itself would go on trying."""
+    found = re.fullmatch(r"(?:(?:tcp|tls)://)?(\[[^]]+\]|[^:/]+):(\d+)", address)
+    if address.endswith(".json"):
+        Path(address).stat()
+    elif found is not None:
+        socket.create_connection((found[1].strip("[]"), int(found[2])), timeout=10).close()
+    elif "://" not in address:
+        raise ValueError("an address is HOST:PORT or PROTOCOL://HOST:PORT")
+
+
 class DaskPool(Executor):
     """The workers of a Dask cluster; they may come and go. Dask itself repeats the task of a lost worker."""
 
@@ -152,12 +165,14 @@ class DaskPool(Executor):
             from distributed import Client
         except ImportError as error:
             raise ClusterError("--dask needs the package distributed: pip install 'warpsift[dask]'") from error
+        where: dict[str, Any] = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
         try:
-            self._client = Client(address, timeout=timeout_seconds, set_as_default=False)
+            _knock(address)
+            self._client = Client(**where, timeout=timeout_seconds, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise ClusterError(
                 f"no Dask scheduler answers at {address}: start one with 'dask scheduler' and give its address, "
-                "such as tcp://127.0.0.1:8786"
+                "such as tcp://127.0.0.1:8786, or its scheduler file"
             ) from error
         self._executor = self._client.get_executor(pure=False)
 

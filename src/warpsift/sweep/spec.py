@@ -18,7 +18,9 @@ A key is a field of `Request` or of `Options`, or a dotted machine parameter. Th
 
 from __future__ import annotations
 
+import functools
 import itertools
+import math
 import os
 import tomllib
 import typing
@@ -75,10 +77,10 @@ def sweep_requests(tree: Mapping[str, Any], folder: Path | None = None) -> list[
             where = f"[[{kind}]] number {number}"
             try:
                 requests += [_request(choice, folder) for choice in _choices({**common, **table}, kind)]
+                for gpu in {request.gpu for request in requests} - {None}:
+                    _check_gpu(str(gpu))
             except WarpsiftError as error:
                 raise SweepError(f"{where}: {error}") from error
-            if len(requests) > MAX_POINTS:
-                raise SweepError(f"{where}: more than {MAX_POINTS} points; split the sweep")
     if not requests:
         raise SweepError("no points: write a [[grid]] or a [[point]] with at least 'algorithm' and 'graph'")
     return requests
@@ -122,6 +124,8 @@ def _choices(table: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
     for axis in axes:
         for alternative in axis:
             _check_keys(alternative)
+    if math.prod(map(len, axes)) > MAX_POINTS:
+        raise SweepError(f"more than {MAX_POINTS} points; split the sweep")
     for combination in itertools.product(*axes):
         choice: dict[str, Any] = {}
         for part in combination:
@@ -157,7 +161,6 @@ def _request(choice: Mapping[str, Any], folder: Path | None) -> Request:
     overrides = {name: value for name, value in chosen.items() if name not in own}
     if own.get("gpu") is not None:
         own["gpu"] = _beside(folder, own["gpu"])
-        _check_gpu(own["gpu"])
     elif overrides:
         raise SweepError(f"'{next(iter(overrides))}' is a machine parameter, but the point names no gpu")
     _check_unit(own.get("unit", "none"))
@@ -167,8 +170,13 @@ def _request(choice: Mapping[str, Any], folder: Path | None) -> Request:
 _EXAMPLE = {"algorithm": "bfs", "graph": "kron-12"}
 
 
+@functools.cache
+def _kinds() -> dict[str, Any]:
+    return {**typing.get_type_hints(Options), **typing.get_type_hints(Request)}
+
+
 def _check_types(chosen: Mapping[str, Any]) -> None:
-    kinds = {**typing.get_type_hints(Options), **typing.get_type_hints(Request)}
+    kinds = _kinds()
     for name, value in chosen.items():
         if name not in kinds:
             continue
