@@ -12,7 +12,7 @@ from warpsift.cli.app import CONTEXT, Interrupted, app, console
 
 @app.command(context_settings=CONTEXT)
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="scu or mff")],
+    paper: Annotated[str, typer.Argument(help="scu, mff, or which-unit (a study of our own)")],
     quick: Annotated[
         bool, typer.Option("--quick", help="Graphs at 1/32 of the size; about 5 minutes on 2 cores.")
     ] = False,

@@ -17,6 +17,7 @@ from warpsift.graph import CsrGraph
 from warpsift.machines import Machine, load_machine
 from warpsift.results.energy import energy_of, has_prices
 from warpsift.simt import Chunk, Gpu, LaunchInfo, Residency, Sink
+from warpsift.simt.stream import UnitOperation
 from warpsift.units.mff import COMPUTE_PHASE, DRIVERS
 
 Row = dict[str, Any]
@@ -61,6 +62,9 @@ class ComputeOnly:
         if self._open:
             self._sink.end()
 
+    def operation(self, operation: UnitOperation) -> None:
+        """No unit with operations of its own takes part here."""
+
 
 def measure(
     graph: CsrGraph, algorithm: str, variant: str, machine: Machine, options: Options, all_phases: bool = True
@@ -74,7 +78,7 @@ def measure(
     chosen = ALGORITHMS[algorithm]
     prepared, resolved = chosen.prepare(graph, replace(options, **changes))
     engine = Engine(machine)
-    sink = engine if all_phases else ComputeOnly(engine)
+    sink: Sink = engine if all_phases else ComputeOnly(engine)
     gpu = Gpu(sink, residency=Residency(machine.sm.count, machine.sm.threads), seed=resolved.seed)
     driver = DRIVERS[algorithm] if with_unit else chosen.styles["vertex"]
     outcome = driver(gpu, prepared, resolved)

@@ -15,7 +15,11 @@ from warpsift.report.provenance import provenance_of
 from warpsift.request import unknown
 from warpsift.sweep import SweepOptions, run_sweep
 
-PAPERS = {"scu": "warpsift.experiments.scu", "mff": "warpsift.experiments.mff"}
+PAPERS = {
+    "scu": "warpsift.experiments.scu",
+    "mff": "warpsift.experiments.mff",
+    "which-unit": "warpsift.experiments.which_unit",
+}
 
 
 class ReproduceError(WarpsiftError):

@@ -21,7 +21,7 @@ from warpsift.engine.engine import Engine
 from warpsift.graph import CsrGraph
 from warpsift.machines import load_machine
 from warpsift.simt import Chunk, Gpu, LaunchInfo, Sink
-from warpsift.simt.stream import LINE_SHIFT, LOAD
+from warpsift.simt.stream import LINE_SHIFT, LOAD, UnitOperation
 from warpsift.units.mff import COMPUTE_PHASE
 
 WINDOWS = (1, 2, 4, 8, 16, 32, 64)
@@ -90,13 +90,17 @@ class Windowed:
 
     def chunk(self, chunk: Chunk) -> None:
         ops = chunk.ops.copy()
-        fields = tuple(ops[name] for name in ("kind", "array", "first", "transactions"))
-        first, count, kept = _coalesce(*fields, chunk.transactions, chunk.warp_first, self._tags, self._window)
+        kind, array, first, count = (ops[name] for name in ("kind", "array", "first", "transactions"))
+        warps = (chunk.transactions, chunk.warp_first)
+        first, count, kept = _coalesce(kind, array, first, count, *warps, self._tags, self._window)
         ops["first"], ops["transactions"] = first, count
         self._sink.chunk(replace(chunk, ops=ops, transactions=kept))
 
     def end(self) -> None:
         self._sink.end()
+
+    def operation(self, operation: UnitOperation) -> None:
+        self._sink.operation(operation)
 
 
 def study(

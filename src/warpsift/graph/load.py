@@ -7,6 +7,7 @@ import os
 import re
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from warpsift.graph import cache as graph_cache
 from warpsift.graph.archive import MEMBER_SEPARATOR
@@ -14,6 +15,7 @@ from warpsift.graph.csr import CsrGraph
 from warpsift.graph.errors import FileError, GraphError
 from warpsift.graph.generators.names import GENERATOR_VERSION, KINDS, generate, usages
 from warpsift.graph.limits import byte_limit, size_problem
+from warpsift.graph.order import ORDERS, SEPARATOR, reorder
 from warpsift.graph.presets import generate_preset, presets
 from warpsift.graph.readers.formats import READER_VERSION, input_files, read_file
 
@@ -58,8 +60,14 @@ def load_graph(
     `symmetrise` adds the reverse of every arc (and merges duplicates), `drop_self_loops` and `merge_duplicates`
     do what they say (of parallel arcs the lightest stays). `seed` is for generated graphs. `max_bytes` bounds
     both what a file may expand to and the graph's arrays. `cache` keeps parsed graphs in the user's cache
-    directory. `format` overrides what a file's name and content say. `archive.tar.gz::member` reads a member.
+    directory. `format` overrides what a file's name and content say. `archive.tar.gz::member` reads a member;
+    `GRAPH~degree` and `GRAPH~random` number the nodes anew.
     """
+    base, _, order = os.fspath(spec).rpartition(SEPARATOR)
+    if base and order in ORDERS and _find_file(os.fspath(spec)) is None:
+        chosen: dict[str, Any] = {"symmetrise": symmetrise, "drop_self_loops": drop_self_loops}
+        chosen |= {"merge_duplicates": merge_duplicates, "max_bytes": max_bytes, "cache": cache, "format": format}
+        return reorder(load_graph(base, seed=seed, **chosen), order, seed)
     limit = byte_limit(max_bytes)
     changes = Changes(symmetrise, drop_self_loops, merge_duplicates)
     found = _find_file(os.fspath(spec))
