@@ -1,7 +1,7 @@
 """Inputs of the validation kernels: everything follows from an integer hash, so that anybody can regenerate it.
 
-H(seed, i) = splitmix64((seed << 40) + i). Graphs: `uni12` (uniform, 8 edges per vertex), `rmat12` (R-MAT .57 .19 .19 .05,
-duplicates and loops kept, not permuted), `grid64` (4-neighbour grid).
+H(seed, i) = splitmix64((seed << 40) + i). Graphs: `uni12` (uniform, 8 edges per vertex), `rmat12` (R-MAT .57 .19 .19
+.05, duplicates and loops kept, not permuted), `grid64` (4-neighbour grid).
 """
 
 from __future__ import annotations
