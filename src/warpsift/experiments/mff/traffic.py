@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from warpsift.experiments.mff.runs import PLAIN, evaluation, overall, ratio_rows
+from functools import partial
+
+from warpsift.experiments.mff.runs import PLAIN, Row, evaluation, overall, ratio_rows
 from warpsift.experiments.scale import Scale
 from warpsift.report.figures import Chart, Figure, PaperValue
 from warpsift.request import Request
@@ -12,6 +14,10 @@ PAPER = {"memory traffic": 1 - 0.275, "interconnect stall cycles": 1 - 0.883}
 COLUMNS = {"memory traffic": "dram_bytes", "interconnect stall cycles": "noc_stall_cycles"}
 
 
+def _left(column: str, plain: Row, unit: Row) -> float:
+    return unit[column] / max(plain[column], 1)
+
+
 def matrix(scale: Scale) -> list[Request]:
     return evaluation(scale)
 
@@ -19,9 +25,7 @@ def matrix(scale: Scale) -> list[Request]:
 def figure(results: Results, scale: Scale) -> Figure:
     rows, claims = [], []
     for what, column in COLUMNS.items():
-        found = ratio_rows(
-            results, scale, PLAIN, lambda plain, unit, column=column: unit[column] / max(plain[column], 1)
-        )
+        found = ratio_rows(results, scale, PLAIN, partial(_left, column))
         rows += [{"what": what, **row} for row in found]
         claims.append(PaperValue(f"{what} left, mean", PAPER[what], ours=overall(found)))
     return Figure(
