@@ -235,8 +235,8 @@ def _plain_or32(address: int, bits: int) -> None:
 
 
 # load32(host address): the 32-bit word there; or32(host address, bits): set bits in it.
-load32 = _jit_load32 if JIT_ENABLED else _plain_load32
-or32 = _jit_or32 if JIT_ENABLED else _plain_or32
+load32: Any = _jit_load32 if JIT_ENABLED else _plain_load32
+or32: Any = _jit_or32 if JIT_ENABLED else _plain_or32
 
 
 def allocate(S: object, arena: Arena, machine: Machine) -> None:
