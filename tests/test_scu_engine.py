@@ -14,6 +14,7 @@ from warpsift.machines.load import MachineError
 from warpsift.simt import Counter, Gpu
 from warpsift.units import scu_operation
 from warpsift.units.scu import Scu
+from warpsift.units.scu_floor import BOUNDS, bounds, floor_cycles
 
 IDEAL = {"ideal.l2": "true", "ideal.noc": "true"}  # every read takes the same time and nobody waits for a port
 N = 1 << 14
@@ -289,3 +290,15 @@ def test_timed_runs_pass_their_check(algorithm, unit):
     assert verdict.passed, verdict.reason
     assert engine.total.scu_operations == len(engine.operations) > 0
     assert engine.total.cycles == engine.cycle
+
+
+@pytest.mark.parametrize("machine", ["gtx980", "tx1"])
+def test_no_operation_beats_its_floor(machine):
+    bench = Bench(machine)
+    every_operation(bench)
+    for result in bench.engine.operations:
+        found = bounds(bench.machine, result.counters)
+        assert max(found.values()) <= result.counters.cycles, (result.info.operation, found)
+    floor = floor_cycles(bench.machine, [r.counters for r in bench.engine.operations])
+    assert floor["cycles"] == pytest.approx(sum(floor[name] for name in BOUNDS))
+    assert 0 < floor["cycles"] < bench.engine.total.scu_cycles

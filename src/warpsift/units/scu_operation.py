@@ -35,6 +35,8 @@ CHUNK_ELEMENTS = 1 << 15  # bounds the memory of a trace; nothing observable dep
 PROBE_BYTES = 2 * WORD_BYTES
 PROBE_WITH_COST_BYTES = 4 * WORD_BYTES
 
+MOST_PER_SET = 16 * SLOTS_PER_ENTRY  # elements of a set of a group table
+
 _NO_WORDS = np.zeros(1, np.uint32)
 _NO_NUMBERS = np.zeros(1, np.int32)
 _NONE = np.zeros(0, np.int64)
@@ -181,7 +183,7 @@ class ScuOperation:
         spec, target = self.spec, self.target
         if target.group is not None:
             self._group_state = np.zeros(5, np.int64)
-            room = CHUNK_ELEMENTS * SLOTS_PER_ENTRY
+            room = min(CHUNK_ELEMENTS * SLOTS_PER_ENTRY, self.access.survivors) + 2 * MOST_PER_SET
             self._assigned = tuple(np.empty(room, np.int64) for _ in range(3))
         self._open = scu_trace.no_open_lines(spec.store_open_lines)
         table = self.table
@@ -192,7 +194,8 @@ class ScuOperation:
 
     def _walk(self) -> tuple[np.ndarray, ...]:
         a = self.access
-        piece = tuple(np.empty(CHUNK_ELEMENTS, np.int64) for _ in range(4))
+        size = max(1, min(CHUNK_ELEMENTS, a.survivors))
+        piece = tuple(np.empty(size, np.int64) for _ in range(4))
         n = scu_walk.walk(
             self._cursor,
             a.inputs,
@@ -318,7 +321,7 @@ class ScuOperation:
         table = self.target.group
         assert table is not None
         while self._group_state[FLUSHED_SETS] < table.sets:
-            probes = np.zeros(CHUNK_ELEMENTS, PROBE)
+            probes = np.zeros(min(CHUNK_ELEMENTS, table.sets * table.ways) + MOST_PER_SET, PROBE)
             before = int(self._group_state[EVICTIONS])
             self._group_state[ASSIGNED] = 0
             made = table.flush(self._group_state, self._assigned, probes)

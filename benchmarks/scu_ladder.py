@@ -1,0 +1,145 @@
+"""What separates our SCU speedups from the paper's, one mechanism at a time.
+
+    python -m benchmarks.scu_ladder --gpus gtx980,tx1 --graphs kron@1/8 --algorithms bfs
+
+Each rung changes one thing (visibility, fill granularity, limits in flight, life time of the filter, launch cost,
+residency) or makes one part ideal; the table gives cycles of GPU and unit, the unit's analytic floor, and the speedup
+over the plain GPU under the same change. docs/scu.md discusses the results.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, field
+
+from warpsift import units
+from warpsift.algorithms import ALGORITHMS, Options
+from warpsift.engine.engine import Engine
+from warpsift.graph import CsrGraph, load_graph
+from warpsift.machines import load_machine
+from warpsift.simt import Gpu, Residency
+from warpsift.units.scu_floor import floor_cycles
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One change of machine, unit or order of execution."""
+
+    name: str
+    machine: dict[str, str] = field(default_factory=dict)
+    visibility_ctas: int | None = None
+    only: str | None = None  # the machine it applies to
+    touches_gpu: bool = False  # the plain GPU changes too, and is run again
+    launch_us: tuple[float, float] | None = None  # per kernel, per unit call
+
+
+WHOLE_LINES = {"l1.fill_bytes": "128", "l2.fill_bytes": "128", "scu.request_bytes": "128"}
+RUNGS = [
+    Rung("as modelled", touches_gpu=True),
+    Rung("whole 128-byte lines", WHOLE_LINES, touches_gpu=True),
+    Rung("CTAs one after the other", visibility_ctas=1, touches_gpu=True),
+    Rung("CTAs see nothing of their wave", visibility_ctas=0, touches_gpu=True),
+    Rung("256 threads per SM", {"sm.threads": "256", "sm.warps": "8"}, only="tx1", touches_gpu=True),
+    Rung("5 us per kernel, 1 us per call", launch_us=(5, 1), touches_gpu=True),
+    Rung("5 us per kernel, 5 us per call", launch_us=(5, 5), touches_gpu=True),
+    Rung("filter cleared per operation", {"scu.expansion_life": "clear"}),
+    Rung("epochs instead of clearing", {"scu.expansion_life": "epoch", "scu.other_life": "epoch"}),
+    Rung("dropped elements walked", {"scu.skip_dropped": "false"}),
+    Rung("32 probes in flight", {"scu.probe_limit": "32"}),
+    Rung("64 probes", {"scu.probe_limit": "64"}),
+    Rung("128 probes", {"scu.probe_limit": "128"}),
+    Rung("unlimited probes", {"scu.probe_limit": "-1"}),
+    Rung("unlimited line requests", {"scu.inflight_requests": "0"}),
+    Rung("4 hash ports, unlimited probes", {"scu.hash_ports": "4", "noc.unit_ports": "5", "scu.probe_limit": "-1"}),
+    Rung("zero-latency hash", {"scu.ideal_hash": "true"}),
+    Rung("zero-latency hash, unlimited requests", {"scu.ideal_hash": "true", "scu.inflight_requests": "0"}),
+]
+
+
+@dataclass(frozen=True)
+class Timed:
+    gpu: int
+    unit: int
+    floor: float
+
+    @property
+    def cycles(self) -> int:
+        return self.gpu + self.unit
+
+
+def time_run(gpu_name: str, graph: CsrGraph, algorithm: str, unit: str, rung: Rung) -> Timed:
+    overrides = dict(rung.machine)
+    if rung.launch_us is not None:
+        mhz = load_machine(gpu_name).clocks.core_mhz
+        overrides["launch.overhead_cycles"] = str(round(rung.launch_us[0] * mhz))
+        overrides["scu.call_overhead_cycles"] = str(round(rung.launch_us[1] * mhz))
+    machine = load_machine(gpu_name, overrides)
+    prepared, options = ALGORITHMS[algorithm].prepare(
+        graph, Options(max_iterations=2 if algorithm == "pagerank" else None)
+    )
+    engine = Engine(machine)
+    residency = Residency(machine.sm.count, machine.sm.threads)
+    gpu = Gpu(engine, residency=residency, visibility_ctas=rung.visibility_ctas)
+    units.resolve(unit, machine)[algorithm](gpu, prepared, options)
+    on_unit = [r.counters for r in engine.operations]
+    floor = floor_cycles(machine, on_unit)["cycles"]
+    return Timed(sum(r.counters.cycles for r in engine.launches), sum(c.cycles for c in on_unit), floor)
+
+
+def ladder(gpu_name: str, graph_name: str, algorithm: str, names: list[str] | None) -> None:
+    graph = load_graph(graph_name)
+    print(f"\n{algorithm} on {graph_name}, {gpu_name} (cycles in thousands)\n", flush=True)
+    print("| rung | plain GPU | basic: GPU + unit | speedup | enhanced: GPU + unit (floor) | speedup |")
+    print("|---|---|---|---|---|---|", flush=True)
+    known: dict[str, Timed] = {}
+    for rung in RUNGS:
+        if (rung.only and rung.only != gpu_name) or (names and rung.name not in names):
+            continue
+        for unit in ("none", "scu-basic", "scu"):
+            same = unit == "none" and not rung.touches_gpu
+            same = same or (unit == "scu-basic" and set(rung.machine) <= _HASH_ONLY and not rung.touches_gpu)
+            if not same or unit not in known:
+                timed = time_run(gpu_name, graph, algorithm, unit, rung)
+                if rung is RUNGS[0]:
+                    known[unit] = timed
+            else:
+                timed = known[unit]
+            if unit == "none":
+                plain = timed
+            elif unit == "scu-basic":
+                basic = timed
+        k = 1000
+        print(
+            f"| {rung.name} | {plain.cycles / k:.0f} | {basic.gpu / k:.0f} + {basic.unit / k:.0f} "
+            f"| {plain.cycles / basic.cycles:.2f} | {timed.gpu / k:.0f} + {timed.unit / k:.0f} ({timed.floor / k:.0f}) "
+            f"| {plain.cycles / timed.cycles:.2f} |",
+            flush=True,
+        )
+
+
+_HASH_ONLY = {
+    "scu.expansion_life",
+    "scu.other_life",
+    "scu.probe_limit",
+    "scu.hash_ports",
+    "noc.unit_ports",
+    "scu.ideal_hash",
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gpus", default="gtx980,tx1")
+    parser.add_argument("--graphs", default="kron@1/8,delaunay@1/8")
+    parser.add_argument("--algorithms", default="bfs,sssp")
+    parser.add_argument("--rungs", default="", help="names separated by ';' (default: all)")
+    chosen = parser.parse_args()
+    names = chosen.rungs.split(";") if chosen.rungs else None
+    for algorithm in chosen.algorithms.split(","):
+        for graph in chosen.graphs.split(","):
+            for gpu in chosen.gpus.split(","):
+                ladder(gpu, graph, algorithm, names)
+
+
+if __name__ == "__main__":
+    main()
