@@ -156,7 +156,7 @@ def results_(
     """
     from warpsift.results.compare import compare as compared
     from warpsift.results.export import export as write
-    from warpsift.results.rows import columns_of, default_columns, flat_row, need_column
+    from warpsift.results.rows import COUNTED_METRICS, TIMED_METRICS, columns_of, default_columns, flat_row, need_column
     from warpsift.results.rows import sort as ordered
 
     records, left_out = _records(store, where, all_versions)
@@ -165,7 +165,8 @@ def results_(
     rows = ordered(rows, sort or [])[:limit]
     if comparison is not None:
         extra = [f"{m} {part}" for m in comparison.metrics for part in ("A", "B", "ratio")]
-        shown = [n for n in default_columns(rows) if n not in comparison.metrics and n != "check"] + extra
+        inputs = [n for n in default_columns(rows) if n not in (*TIMED_METRICS, *COUNTED_METRICS, "check")]
+        shown = [name for name in inputs if name not in comparison.metrics] + extra
     else:
         shown = default_columns(rows)
     if columns == "all":

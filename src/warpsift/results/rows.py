@@ -173,7 +173,8 @@ def _order(value: Any) -> tuple[int, Any]:
     return (0, value) if isinstance(value, (int, float)) else (1, str(value))
 
 
-METRICS = ("microseconds", "mteps", "energy_joules", "bandwidth_utilisation", "warp_instructions", "transactions")
+TIMED_METRICS = ("microseconds", "mteps", "energy_joules", "dram_bytes")
+COUNTED_METRICS = ("warp_instructions", "transactions")
 
 
 def default_columns(rows: Sequence[Row]) -> list[str]:
@@ -184,7 +185,8 @@ def default_columns(rows: Sequence[Row]) -> list[str]:
         values = {str(row.get(name)) for row in rows}
         if len(values) > 1 and name not in chosen and not _follows_gpu(name, rows):
             chosen.append(name)
-    chosen += [name for name in METRICS if any(row.get(name) is not None for row in rows)]
+    timed = any(row.get("microseconds") is not None for row in rows)
+    chosen += [n for n in (TIMED_METRICS if timed else COUNTED_METRICS) if any(row.get(n) is not None for row in rows)]
     chosen.append("check")
     if any(row.get("error") for row in rows):
         chosen += ["status", "error"]
