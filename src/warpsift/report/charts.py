@@ -259,13 +259,14 @@ def draw_pareto(designs: Sequence[Design], x: str, y: str, path: str | os.PathLi
         axes = canvas.subplots()
         front = [design for design in designs if design.on_front]
         others = [design for design in designs if not design.on_front]
-        axes.scatter([d.x for d in others], [d.y for d in others], s=26, color="#9aa1ab", label="beaten by another")
+        if others:
+            axes.scatter([d.x for d in others], [d.y for d in others], s=26, color="#9aa1ab", label="beaten by another")
         axes.step([d.x for d in front], [d.y for d in front], where="post", color=PALETTE[0], linewidth=1.2)
         axes.scatter([d.x for d in front], [d.y for d in front], s=34, color=PALETTE[0], label="front", zorder=3)
         for design in front if len(designs) > 12 else designs:
             axes.annotate(_short(design.name), (design.x, design.y), (5, 5), textcoords="offset points", fontsize=7.5)
         axes.set_xlabel(plain(f"{x.replace('_', ' ')} (geometric mean)"))
         axes.set_ylabel(plain(f"{y.replace('_', ' ')} (geometric mean)"))
-        axes.grid(axis="both")
+        axes.grid(True, axis="both")
         axes.legend(fontsize=8.5)
     return save(canvas, path)
