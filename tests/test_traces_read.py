@@ -6,10 +6,10 @@ import gzip
 import lzma
 import random
 
-import naive_traces
 import numpy as np
 import pytest
 
+import naive_traces
 from warpsift.simt import stream as s
 from warpsift.traces import TraceError, list_kernels, replay
 
@@ -251,7 +251,8 @@ def random_line(rng):
         )
     suffix = {1: ".U8", 2: ".U16", 4: "", 8: ".64", 16: ".128"}[width]
     extended = "" if opcode in ("LDS", "STS") else ".E"
-    return f"{head} {dest} {register() + ' ' if dest else ''}{opcode}{extended}{suffix} 2 {register()} {register()} {width} {addresses} 0"
+    dests = f"1 {register()}" if dest else "0"
+    return f"{head} {dests} {opcode}{extended}{suffix} 2 {register()} {register()} {width} {addresses} 0"
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -395,7 +396,7 @@ def test_errors_name_the_file_and_the_line(tmp_path, monkeypatch, damage, messag
 
 
 def test_errors_of_files(tmp_path):
-    with pytest.raises(TraceError, match="no such file; --trace takes a folder with kernelslist.g"):
+    with pytest.raises(TraceError, match=r"no such file; --trace takes a folder with kernelslist\.g"):
         list_kernels(tmp_path)
     (tmp_path / "kernelslist.g").write_text("kernel-1/../../secret.traceg\n")
     with pytest.raises(TraceError, match=r"kernelslist.g, line 1: expected 'kernel-N.traceg' or 'Memcpy...'"):

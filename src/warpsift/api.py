@@ -107,7 +107,7 @@ def engine_of(machine: Machine | None, request: Request, observer: Observer) -> 
 
     if not request.sample_interval_cycles:
         return Engine(machine, progress=observer.on_cycles)
-    from warpsift.report.timeline import SampledEngine
+    from warpsift.report.sampled_engine import SampledEngine
 
     return SampledEngine(machine, sample_interval_cycles=request.sample_interval_cycles, progress=observer.on_cycles)
 

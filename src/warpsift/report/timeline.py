@@ -13,14 +13,15 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from warpsift.engine import Engine
-from warpsift.engine.engine import SAMPLED
 from warpsift.errors import WarpsiftError
 from warpsift.results.timing import timing_of
+
+if TYPE_CHECKING:  # the engine's code takes a while to load; a wrong path is known before
+    from warpsift.engine import Engine
 
 SAMPLE_INTERVAL_CYCLES = 128  # to begin with; see above
 MOST_SLICES_WITH_COUNTERS = 10_000  # about 0.6 KB each; further slices have their name and phase only
@@ -42,26 +43,6 @@ _ARGUMENTS = [
 
 class TimelineError(WarpsiftError):
     """A timeline cannot be written."""
-
-
-class SampledEngine(Engine):
-    """An engine that also samples how many warps each SM holds."""
-
-    def _sample_addresses(self) -> dict[str, int]:
-        resident = self._arena.arrays["sms"]["warps_resident"]
-        per_sm = {
-            f"sm{i}_resident_warps": self._arena.adopt(f"sample.sm{i}", resident[i : i + 1])
-            for i in range(self.machine.sm.count)
-        }
-        return {**super()._sample_addresses(), **per_sm}
-
-    def samples(self) -> dict[str, np.ndarray]:
-        """The sampled counters, cumulative, and the warps resident on each SM."""
-        Z = self._arena.arrays["sampler"][0]
-        width = int(Z.counters) + 1
-        rows = self._arena.arrays["sampler.samples"][: int(Z.count) * width].reshape(-1, width)
-        names = ["cycle", *SAMPLED, *(f"sm{i}_resident_warps" for i in range(self.machine.sm.count))]
-        return {name: rows[:, i].copy() for i, name in enumerate(names)}
 
 
 def check_path(path: str | Path) -> Path:
@@ -96,7 +77,7 @@ def rates(samples: Mapping[str, np.ndarray], engine: Engine) -> tuple[np.ndarray
     machine = engine.machine
     cycle = np.concatenate([[0], samples["cycle"]])
     length = np.diff(cycle)
-    moved = {name: np.diff(np.concatenate([[0], samples[name]])) for name in SAMPLED}
+    moved = {name: np.diff(np.concatenate([[0], column])) for name, column in samples.items()}
 
     def share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
         return 100 * part / np.maximum(whole, 1)

@@ -12,7 +12,6 @@ from warpsift.request import Request
 from warpsift.results.record import RunResult, by_phase
 from warpsift.results.sinks import Observed
 from warpsift.traces.header import list_kernels
-from warpsift.traces.reader import replay_kernel
 
 
 def time_trace(
@@ -29,6 +28,8 @@ def time_trace(
     """
     observer = observer or api.Observer()
     kernels = list_kernels(Path(path))
+    from warpsift.traces.reader import replay_kernel  # compiled code: not before the files are known to be there
+
     request = Request(
         "trace", str(path), gpu=gpu, overrides=overrides or {}, sample_interval_cycles=sample_interval_cycles
     )
