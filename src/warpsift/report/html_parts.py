@@ -135,7 +135,7 @@ def provenance(about: Provenance) -> str:
         grid = f"<table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
         parts.append(f'<h3>Graphs</h3><div class="scroll">{grid}</div>')
     for name, parameters in about.machines.items():
-        rows = [{"parameter": key, "value": value} for key, value in parameters.items()]
+        rows = [{"parameter": key, "value": shown(value)} for key, value in parameters.items()]
         inner = table(rows, ["parameter", "value"])
         parts.append(f"<details><summary>Machine {text(name)}</summary><div class='scroll'>{inner}</div></details>")
     if about.failures:

@@ -51,7 +51,11 @@ def provenance_of(records: Iterable[Record]) -> Provenance:
         for r in runs
         if r.status == "failed"
     ]
-    return Provenance(list(graphs.values()), machines, versions(), len(runs), failures)
+    about = versions()
+    if runs:  # made by these, whatever is installed where the page is written
+        about["warpsift"] = ", ".join(sorted({record.package for record in runs}))
+        about["sources"] = ", ".join(sorted({record.version for record in runs}))
+    return Provenance(list(graphs.values()), machines, about, len(runs), failures)
 
 
 def command_of(request: Request | Mapping[str, Any]) -> str:
