@@ -1,7 +1,8 @@
 """Reads machine files: `load_machine("gtx980", {"l2.size_bytes": "4194304"})`.
 
-A file may say `extends = "other"` and give only what differs; in its [dram] section, `extends` names a memory (dram/). Overrides are dotted keys with the value as text, as
-they come from the command line (`--set l2.size_bytes=4194304`), or as numbers.
+A file may say `extends = "other"` and give only what differs; in its [dram] section, `extends` names a memory
+(dram/). Overrides are dotted keys with the value as text, as they come from the command line
+(`--set l2.size_bytes=4194304`), or as numbers.
 """
 
 from __future__ import annotations
