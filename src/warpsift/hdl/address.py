@@ -218,6 +218,8 @@ class Expander(wiring.Component):
         # Neighbours that will follow for certain: whole lists, or everything when nothing chooses.
         whole = ~command.has_keep & ~command.repeats & command.has_count
         everything = ~command.has_keep & ~command.has_count & ~command.has_index & ~command.has_mask
+        with m.If(self.elements.ready):
+            m.d.sync += self.valid.eq(0)
         with m.If(self.step):
             m.d.sync += [self.valid.eq(self.found.any()), held.mask.eq(self.found)]
             for lane, pick in enumerate(picks):

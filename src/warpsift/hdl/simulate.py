@@ -1,6 +1,6 @@
 """The hardware in Amaranth's simulator, with a memory behind its ports.
 
-`MemoryModel` accepts at most one beat per port and cycle, keeps the order of requests to a line by acting on acceptance,
+`MemoryModel` accepts at most one beat per port and cycle, keeps the order of requests to a line by acting at once,
 and answers after a latency: a fixed one in order (bounded by one reply beat per cycle), or a random one in any order,
 with random refusals. `HardwareScu.run` executes one command on a memory; the unit keeps its state from one to the next.
 """
