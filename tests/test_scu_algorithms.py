@@ -112,6 +112,7 @@ tiny = st.fixed_dictionaries(
         "bfs_filter_bytes": st.sampled_from([512, 4096]),
         "sssp_filter_bytes": st.sampled_from([512, 4096]),
         "sssp_group_bytes": st.sampled_from([512, 4096]),
+        "grouping": st.booleans(),
         "expansion_life": st.sampled_from(["persistent", "clear", "epoch"]),
         "other_life": st.sampled_from(["clear", "epoch"]),
         "fit_tables": st.booleans(),
@@ -175,12 +176,12 @@ def test_grouping_coalesces_the_gpus_accesses():
     """Fewer transactions per warp access to the arrays indexed by destination (paper, Fig. 12)."""
     graph = load_graph("kron-12")
     transactions = {}
-    for group in (1, 8):
-        _, counter = run("sssp", "scu", graph, Machine(group_elements=group))
+    for group in (False, True):
+        _, counter = run("sssp", "scu", graph, Machine(grouping=group))
         contract = [launch.counters for launch in counter.launches if launch.info.kernel == "contract"]
         total = sum(c.transactions for c in contract) / sum(c.memory_instructions for c in contract)
         transactions[group] = total
-    assert transactions[8] < 0.8 * transactions[1]
+    assert transactions[True] < 0.8 * transactions[False]
 
 
 def test_unknown_units_are_refused():

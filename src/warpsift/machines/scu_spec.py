@@ -37,7 +37,7 @@ class ScuSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     hash_ways: int = 16
     bfs_filter_bytes: int = 1 * MIB
     sssp_filter_bytes: int = 3 * MIB // 2
-    sssp_group_bytes: int = 6 * MIB // 5  # 0: filtering alone (the baseline of the paper's Fig. 12)
+    sssp_group_bytes: int = 6 * MIB // 5
     group_elements: int = 8  # section 4.3
     grouping: bool = True  # false: the enhanced unit only filters (the baseline of Fig. 12)
     expansion_life: Life = "persistent"  # BFS: only so are visited nodes filtered, as the paper says they are
@@ -74,5 +74,5 @@ class ScuSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         if self.probe_limit < -1:
             yield f"scu.probe_limit = {self.probe_limit}: 0 is the buffer's size, -1 unlimited, else a number of probes"
         for key in ("bfs_filter_bytes", "sssp_filter_bytes", "sssp_group_bytes"):
-            if getattr(self, key) < 512 and not (key == "sssp_group_bytes" and self.sssp_group_bytes == 0):
+            if getattr(self, key) < 512:
                 yield f"scu.{key} = {getattr(self, key)} holds no set of {self.hash_ways} ways"

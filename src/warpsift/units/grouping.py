@@ -103,25 +103,22 @@ def group_elements(tags, slots, ids, geometry, state, out, probes):
         block = ids[k] // NODES_PER_BLOCK
         wanted = (block + 1) | (epoch << key_bits)
         base = set_of(block, sets) * ways
-        found, free = -1, -1
-        for way in range(ways):
-            word = np.int64(tags[base + way]) & low_bits
+        way, free = np.int64(-1), np.int64(-1)
+        for candidate in range(ways):
+            word = np.int64(tags[base + candidate]) & low_bits
             if word == wanted:
-                found = way
+                way = np.int64(candidate)
                 break
             if free < 0 and ((word & key_mask) == 0 or (word >> key_bits) != epoch):
-                free = way
+                free = np.int64(candidate)
         pointer = np.int64(tags[base]) >> POINTER_SHIFT
-        evicted = np.int64(-1)
-        count = np.int64(0)
-        way = np.int64(found)
-        if found >= 0:
+        evicted, count = np.int64(-1), np.int64(0)
+        if way >= 0:
             count = (np.int64(tags[base + way]) >> COUNT_SHIFT) & 15
             if count >= group:  # full: these go out, a new group begins in their place
-                evicted = way
-                count = np.int64(0)
+                evicted, count = way, np.int64(0)
         elif free >= 0:
-            way = np.int64(free)
+            way = free
             if free == 0:
                 pointer = np.int64(0)
         else:

@@ -75,11 +75,6 @@ class Scu:
         }
         return GroupTable(self.gpu, name, size_bytes, keys, **(defaults | options))
 
-    def group_table_or_none(self, name: str, keys: int) -> GroupTable | None:
-        """The table that the unit's section asks for, if it asks for one."""
-        size_bytes = self.spec.sssp_group_bytes
-        return self.group_table(name, size_bytes, keys) if size_bytes else None
-
     # ------------------------------------------------------------------ operations
     def bitmask(
         self,
