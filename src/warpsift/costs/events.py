@@ -67,7 +67,7 @@ SCU_EVENTS = (
     Event("scu_fetch", "scu.data_fetch", {"scu_addresses": 1}),
     Event("scu_coalesce", "scu.coalescing_units", {"scu_addresses": 1, "scu_hash_probes": 1}),
     Event("scu_compare", "scu.bitmask_constructor", {"scu_elements_compared": 1}),
-    Event("scu_store", "scu.data_store", {"scu_elements_kept": 1}),
+    Event("scu_store", "scu.data_store", {"scu_elements_stored": 1}),
     Event("scu_hash", "scu.filtering_grouping", {"scu_hash_probes": 1}),
 )
 

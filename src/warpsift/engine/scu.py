@@ -173,7 +173,7 @@ def issue_probe(S):
             return np.int64(BUFFER_FULL) if -1 - serial == IN_FLIGHT else np.int64(NETWORK)
     store(U.p_probe_request, row, serial)
     U.probes_issued += 1
-    U.scu_hash_requests += 1
+    U.scu_hash_probes += 1
     return np.int64(NOTHING)
 
 

@@ -36,7 +36,7 @@ COUNTERS = {
     "scu_elements_fetched": "elements that left the FIFO, second operands included",
     "scu_elements_compared": "elements at the Bitmask Constructor",
     "scu_elements_stored": "elements at the Data Store",
-    "scu_hash_requests": "probes of the hash table, and sets read when groups are flushed",
+    "scu_hash_probes": "probes of the hash table, and sets read when groups are flushed",
     "scu_coalescer_lookups": "runs and probes that the coalescing units compared with pending requests",
     "scu_read_requests": "line requests of the data coalescing unit, vectors not included",
     "scu_reads_merged": "runs that waited on a pending request of the same line",
