@@ -153,7 +153,7 @@ def test_without_waiting_gating_changes_nothing():
     assert len({round(v, 15) for v in report.energy_by_gpu_idle.values()}) == 1
 
 
-@pytest.mark.parametrize(("hardware", "counter"), [(ScuHardware(), "scu_elements_kept"), (MffHardware(), "mff_jobs")])
+@pytest.mark.parametrize(("hardware", "counter"), [(ScuHardware(), "scu_elements_stored"), (MffHardware(), "mff_jobs")])
 def test_units_are_charged_apart(hardware, counter):
     unit = unit_instance(hardware)
     report = energy({"seconds": 1.0, counter: 1e9}, "gtx480", unit)
