@@ -87,10 +87,10 @@ def follow_directive(row, progress, buffers, tables, shape):
     return 0
 
 
-@compiled(i64(TABLE, i64, INTS, INTS, BUFFERS, TABLES, INTS))
-def follow(rows, begin, addresses, progress, buffers, tables, shape):
+@compiled(i64(TABLE, INTS, INTS, BUFFERS, TABLES, INTS))
+def follow(rows, addresses, progress, buffers, tables, shape):
     """Convert rows up to the end of a thread block; the row after it, or of the fault."""
-    for k in range(begin, len(rows)):
+    for k in range(len(rows)):
         row = rows[k]
         if row[scan.CODE] >= scan.BEGIN_BLOCK:
             progress[FAULT] = follow_directive(row, progress, buffers, tables, shape)
@@ -148,7 +148,7 @@ class _Kernel:
         self._buffers.reserve(count)
         rows, at = rows[:count], 0
         while at < count:
-            at = follow(rows, at, addresses, self._progress, self._buffers.arrays, self._tables, self._shape)
+            at += follow(rows[at:], addresses, self._progress, self._buffers.arrays, self._tables, self._shape)
             if self._progress[FAULT]:
                 self._report_fault(int(rows[at, scan.LINE]))
             if self._buffers.ops >= CHUNK_OPS and not self._progress[IN_BLOCK]:

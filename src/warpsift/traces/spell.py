@@ -35,7 +35,7 @@ LONGEST_ALU_LINE, LONGEST_MEMORY_LINE = 64, 64 + 32 * 20
 # Columns of the register table.
 SLOT, SERIAL = 0, 1
 # Columns of `count`.
-INDEX, LOADS, DROPPED, NEXT_REGISTER = range(4)
+INDEX, LOADS, DROPPED, NEXT_REGISTER, WIDTH = range(5)
 
 
 @compiled(i64(BYTES, i64, i64))
@@ -199,13 +199,14 @@ def put_addresses(out, at, address):
     return at
 
 
-@compiled(i64(BYTES, i64, ONE_OP, INTS, TABLE, INTS, i64))
-def put_memory(out, at, op, transactions, registers, count, width):
+@compiled(i64(BYTES, i64, ONE_OP, INTS, TABLE, INTS))
+def put_memory(out, at, op, transactions, registers, count):
     """A memory instruction: what it waits for are its sources, its slot is its destination."""
     sources = np.zeros(REGISTERS, np.int64)
     waiting = sources_of(np.int64(op.wait), registers, sources)
     kind, lanes = np.int64(op.kind), np.int64(op.lanes)
     wanted = op.slot != s.NO_SLOT
+    width = count[WIDTH]
     size = 0
     while (1 << size) < width and size < 4:
         size += 1
@@ -256,7 +257,7 @@ def put_warp(out, at, ops, transactions, widths, lanes):
     """All instructions of a warp; (end in `out`, dependences that did not fit the sources)."""
     registers = np.zeros((REGISTERS, 2), np.int64)
     registers[:, SLOT] = -1
-    count = np.zeros(4, np.int64)
+    count = np.zeros(5, np.int64)
     for k in range(ops.size):
         op = ops[k]
         if op.kind == s.ALU:
@@ -267,8 +268,8 @@ def put_warp(out, at, ops, transactions, widths, lanes):
         elif op.kind == s.BARRIER:
             at = put_plain(out, at, count, (np.int64(1) << np.int64(op.lanes)) - 1, BAR)
         else:
-            width = 4 if op.kind == s.SHARED else widths[op.array]
-            at = put_memory(out, at, op, transactions, registers, count, width)
+            count[WIDTH] = 4 if op.kind == s.SHARED else widths[op.array]
+            at = put_memory(out, at, op, transactions, registers, count)
     rest = missing_exit(ops, lanes)
     if rest != 0:
         at = put_plain(out, at, count, rest, EXIT)
