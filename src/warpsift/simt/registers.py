@@ -30,7 +30,7 @@ class KernelError(WarpsiftError):
 
 
 class Register:
-    __slots__ = ("addressed", "chain", "load", "run", "scope", "slot", "threads", "values")
+    __slots__ = ("addressed", "chain", "counts", "load", "run", "scope", "slot", "threads", "values")
 
     __array_ufunc__ = None  # `numpy_scalar + register` comes to us
 
@@ -42,6 +42,7 @@ class Register:
         self.load = -1  # that load's serial number
         self.run = -1  # the ALU run that produced it
         self.chain = 0  # and its place in the dependent chain of that run
+        self.counts = False  # whether it is the counter of a loop
         self.addressed: dict[int, set[int]] | None = None  # address arithmetic already done with this register
 
     def at(self, scope: Scope) -> np.ndarray:

@@ -3,7 +3,8 @@
 Every method acts on the active threads of all CTAs in the batch at once and records what each warp would issue. Two
 global rules stand for what a compiler adds, taken from the PTX that nvcc and clang emit (docs/instruction-counts.md):
   addressing  `a[i]` costs a `mul.wide` once per index and element size and an `add.s64` once per index and array;
-              a constant displacement is free; a constant index costs nothing
+              a constant displacement is free; a constant index costs nothing; the address of a loop counter is
+              advanced by one add per iteration and array (strength reduction)
   loops       entry: compare and branch; every further iteration: increment, compare, branch
 """
 
@@ -226,11 +227,13 @@ class Threads:
         keep = current < stop
         scope = outer if keep.all() else outer.narrow(keep)
         current, stop = current[keep], stop[keep]
+        first = True
         try:
             while len(scope):
                 self.scope = scope
                 counter = Register(self, current, scope)
-                counter.run, counter.chain = self._run, 0
+                counter.counts = not first  # the first iteration stands for the set-up in front of the loop
+                first = False
                 yield counter
                 self.spend(3)  # increment, compare, branch
                 self._flush()
@@ -342,10 +345,11 @@ class Threads:
             known = index.addressed = {}
         if itemsize not in known:
             known[itemsize] = set()
-            self.alu(None, index)  # mul.wide
+            if not index.counts:
+                self.alu(None, index)  # mul.wide
         if tag not in known[itemsize]:
             known[itemsize].add(tag)
-            self.spend(1)  # add.s64
+            self.spend(1, chained=not index.counts)  # add.s64; of a loop counter: off the critical path
 
     def _issue(
         self, kind: int, emit: Callable, array: DeviceArray, address: np.ndarray, returns: bool, uses: tuple
