@@ -73,15 +73,16 @@ COMPLETE = _MARK.exists()  # every function has been compiled and stored
 def compiling() -> Iterator[None]:
     """Compile, or load, under the engine's own cache directory."""
     global _started
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = DIRECTORY
+    config: Any = numba.config
+    before = config.CACHE_DIR
+    config.CACHE_DIR = DIRECTORY
     _started = _started or time.perf_counter()
     collecting = gc.isenabled()
     gc.disable()  # the compiler makes many objects and little garbage: collecting is a tenth of its time
     try:
         yield
     finally:
-        numba.config.CACHE_DIR = before
+        config.CACHE_DIR = before
         if collecting:
             gc.enable()
 
@@ -101,7 +102,7 @@ def note(function: Any) -> None:
 def compiled_all() -> None:
     """The engine is imported: end the progress line, and remember that the cache is complete."""
     global _compiled
-    if not COMPLETE and not numba.config.DISABLE_JIT:
+    if not COMPLETE and not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         with contextlib.suppress(OSError):
             _MARK.touch()
     if _compiled:

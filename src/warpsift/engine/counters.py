@@ -45,6 +45,7 @@ class Counters(Mapping[str, int]):
     """Counters of one launch, or of several added up."""
 
     __slots__ = ("_values",)
+    _values: dict[str, int]
 
     def __init__(self, values: Mapping[str, int]) -> None:
         object.__setattr__(self, "_values", dict(values))

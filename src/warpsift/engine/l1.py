@@ -123,7 +123,7 @@ def l1_victim(S, base):
     for row in range(base, base + C.ways):
         L = l1_line(C.p_lines, row)
         if L.pending == 0 and (best < 0 or L.used < oldest):
-            best = row
+            best = np.int64(row)
             oldest = L.used
     return best
 

@@ -247,7 +247,7 @@ def victim_row(S, base):
     for row in range(base, base + C.ways):
         L = l2_line(C.p_lines, row)
         if L.pending == 0 and (best < 0 or L.used < oldest):
-            best = row
+            best = np.int64(row)
             oldest = L.used
     return best
 

@@ -25,7 +25,7 @@ from numba.extending import intrinsic
 
 from warpsift.engine import cache
 
-JIT_ENABLED = not numba.config.DISABLE_JIT
+JIT_ENABLED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 # Functions of up to this much bytecode are inlined. Every function that is not starts on a page of its own, and more
 # than a few such hot ones compete for the same sets of the host's instruction cache (measured: 30 % of the time).
 INLINED_BYTECODE = 400
@@ -80,7 +80,7 @@ def kernel(result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
     return decorate
 
 
-def accessor(dtype: np.dtype) -> Callable[[Any, Any], Any]:
+def accessor(dtype: np.dtype) -> Any:
     """A function (address of a table, index) -> reference to that row, usable inside kernels."""
     if not JIT_ENABLED:
         return lambda address, index: _views[int(address)][index]
@@ -127,8 +127,8 @@ def _jit_store(typing_context, address, index, value):  # type: ignore[no-untype
 
 
 # load(address, index) and store(address, index, value): a table of plain int64.
-load: Callable[[Any, Any], Any] = _jit_load if JIT_ENABLED else _plain_load
-store: Callable[[Any, Any, Any], None] = _jit_store if JIT_ENABLED else _plain_store
+load: Any = _jit_load if JIT_ENABLED else _plain_load
+store: Any = _jit_store if JIT_ENABLED else _plain_store
 
 
 def _plain_ctz(word: int) -> Any:
@@ -156,8 +156,8 @@ def _jit_popcount(typing_context, word):  # type: ignore[no-untyped-def]
 
 
 # ctz(word): position of the lowest set bit of a word that is not 0; popcount(word): number of set bits.
-ctz: Callable[[Any], Any] = _jit_ctz if JIT_ENABLED else _plain_ctz
-popcount: Callable[[Any], Any] = _jit_popcount if JIT_ENABLED else _plain_popcount
+ctz: Any = _jit_ctz if JIT_ENABLED else _plain_ctz
+popcount: Any = _jit_popcount if JIT_ENABLED else _plain_popcount
 
 
 class Arena:

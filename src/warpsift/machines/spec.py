@@ -24,13 +24,13 @@ class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """Base of all sections of a machine file."""
 
 
-class Clocks(Section, kw_only=True):
+class Clocks(Section, frozen=True, kw_only=True):
     core_mhz: float
     noc_mhz: float
     l2_mhz: float
 
 
-class Sm(Section, kw_only=True):
+class Sm(Section, frozen=True, kw_only=True):
     """A streaming multiprocessor."""
 
     count: int
@@ -49,7 +49,7 @@ class Sm(Section, kw_only=True):
     atomics_block_warp: bool = False  # a warp issues nothing while an atomic of its own is under way
 
 
-class L1(Section, kw_only=True):
+class L1(Section, frozen=True, kw_only=True):
     """L1 data cache of one SM: write-through, no allocation on writes, allocation on a read miss."""
 
     size_bytes: int
@@ -63,7 +63,7 @@ class L1(Section, kw_only=True):
     write_hit: Literal["update", "evict"] = "update"
 
 
-class Noc(Section, kw_only=True):
+class Noc(Section, frozen=True, kw_only=True):
     """Crossbar between SMs (and units) and L2 slices: one network per direction, one queue per input."""
 
     flit_bytes: int
@@ -75,7 +75,7 @@ class Noc(Section, kw_only=True):
     unit_ports: int = 2  # ports beside the SMs, for special units
 
 
-class L2(Section, kw_only=True):
+class L2(Section, frozen=True, kw_only=True):
     """Shared cache in slices; each slice sits before one DRAM channel. Write-back, allocation on every miss."""
 
     size_bytes: int  # over all slices
@@ -97,11 +97,11 @@ class L2(Section, kw_only=True):
     partial_write_fetches: bool = False  # a store that covers part of a missing sector fetches the rest
 
 
-class Launch(Section, kw_only=True):
+class Launch(Section, frozen=True, kw_only=True):
     overhead_cycles: int = 0  # between launches
 
 
-class Ideal(Section, kw_only=True):
+class Ideal(Section, frozen=True, kw_only=True):
     """Parts made ideal, to see what bounds a run."""
 
     l2: bool = False  # every access hits
@@ -109,7 +109,7 @@ class Ideal(Section, kw_only=True):
     noc: bool = False  # no contention: latency only
 
 
-class Machine(Section, kw_only=True):
+class Machine(Section, frozen=True, kw_only=True):
     """A modelled GPU."""
 
     name: str
