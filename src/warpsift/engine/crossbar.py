@@ -36,7 +36,6 @@ from warpsift.engine.noc import (
     packet_free,
 )
 from warpsift.engine.scu_memory import scu_reply
-from warpsift.engine.warps import sms
 
 
 @kernel(void, S_t, i64, i64)
@@ -158,4 +157,3 @@ def wake_senders(S):
         sm = ctz(freed)
         freed &= freed - 1
         lsu_unblock(S, sm)
-    sms(S.p_sm, 0)

@@ -124,7 +124,6 @@ L2 = np.dtype(
         ("hashed_index", np.int64),
         ("atomic_cycles", np.int64),
         ("repeats_as_packets", np.int64),
-        ("partial_fetches", np.int64),
         ("ideal_l2", np.int64),
         ("ideal_dram", np.int64),
         ("ideal_dram_latency", np.int64),
@@ -165,7 +164,6 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     C.channels, C.slices_per_channel = dram.channels, spec.slices // dram.channels
     C.mapping, C.hashed_index = MAPPINGS[spec.mapping], spec.hashed_index
     C.atomic_cycles, C.repeats_as_packets = spec.atomic_cycles, spec.atomic_repeats_as_packets
-    C.partial_fetches = spec.partial_write_fetches
     C.ideal_l2, C.ideal_dram = machine.ideal.l2, machine.ideal.dram
     clocks_to_core = machine.clocks.core_mhz / dram.clock_mhz
     unloaded = (dram.timing.rcd_rd + dram.timing.cl + dram.burst_clocks) * clocks_to_core

@@ -94,7 +94,6 @@ class L2(Section, frozen=True, kw_only=True):
     hashed_index: bool = False
     atomic_cycles: int = 1  # occupancy of the slice per atomic operation on one address
     atomic_repeats_as_packets: bool = False  # lanes on one address: separate packets, or one with a count
-    partial_write_fetches: bool = False  # a store that covers part of a missing sector fetches the rest
 
 
 class Launch(Section, frozen=True, kw_only=True):
