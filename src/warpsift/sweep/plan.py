@@ -7,7 +7,7 @@ of the sources: two requests that mean the same run (a parameter set to its defa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from warpsift.errors import WarpsiftError
@@ -49,9 +49,14 @@ def plan(requests: Iterable[Request], note: Callable[[str], None] | None = None)
             note(f"reading {name}")
         graphs[name] = graph_facts(name)
     order = {name: number for number, name in enumerate(graphs)}
+    machines: dict[str, tuple[dict[str, Any] | None, str | None]] = {}
     points: dict[str, Point] = {}
     for request in sorted(wanted, key=lambda r: order[r.graph]):
-        point = _point(request, graphs[request.graph], version, __version__)
+        text = to_json([request.gpu, dict(request.overrides)])
+        if text not in machines:
+            machines[text] = _machine(request)
+        blank = Point("", request, graphs[request.graph], machines[text][0], version, __version__, machines[text][1])
+        point = replace(blank, key=_key(blank))
         points.setdefault(point.key, point)
     return list(points.values())
 
@@ -71,20 +76,23 @@ def graph_facts(name: str) -> dict[str, Any]:
     }
 
 
-def _point(request: Request, graph: dict[str, Any], version: str, package: str) -> Point:
-    machine, problem = None, None
-    if request.gpu is not None:
-        from warpsift.machines import load_machine, machine_parameters
-        from warpsift.machines.spec import MachineError
+def _machine(request: Request) -> tuple[dict[str, Any] | None, str | None]:
+    """All parameters of the machine, or why there is no such machine."""
+    if request.gpu is None:
+        return None, None
+    from warpsift.machines import load_machine, machine_parameters
 
-        try:
-            machine = machine_parameters(load_machine(request.gpu, request.overrides))
-        except (MachineError, WarpsiftError) as error:
-            problem = str(error)
-    said = request.as_dict()
-    if machine is not None:  # stands for these two, resolved
+    try:
+        return machine_parameters(load_machine(request.gpu, request.overrides)), None
+    except WarpsiftError as error:
+        return None, str(error)
+
+
+def _key(point: Point) -> str:
+    said = point.request.as_dict()
+    if point.machine is not None:  # stands for these two, resolved
         said = {name: value for name, value in said.items() if name not in ("gpu", "overrides")}
     # The name as written does not matter; the graph's own name stays, since a record says what it ran on.
     said.pop("graph")
-    key = digest({"request": said, "graph": graph, "machine": machine, "version": version, "package": package})
-    return Point(key, request, graph, machine, version, package, problem)
+    inputs = {"request": said, "graph": point.graph, "machine": point.machine}
+    return digest(inputs | {"version": point.version, "package": point.package})
