@@ -9,6 +9,7 @@ import naive_mff
 from warpsift.algorithms import ALGORITHMS, Options
 from warpsift.experiments import cache_study, fast_forward, temporal_window
 from warpsift.graph import load_graph
+from warpsift.machines import load_machine
 from warpsift.simt import Gpu
 from warpsift.simt.stream import LINE_SHIFT, LOAD
 
@@ -25,6 +26,9 @@ class Tape:
 
     def end(self):
         pass
+
+    def operation(self, operation):
+        raise AssertionError("no unit operations here")
 
 
 def pull_stream(window=None):
@@ -112,3 +116,12 @@ def test_ratios_against_the_plain_gpu():
     assert ratios["mff"]["speedup"] > 1
     assert ratios["mff"]["flit_reduction"] > 0.3
     assert ratios["mff"]["energy_reduction"] > 0
+
+
+@pytest.mark.parametrize("gpu", ["gtx480", "gtx980", "tx1"])
+def test_the_unit_runs_on_every_gpu(gpu):
+    machine = load_machine(gpu)
+    for algorithm in ("bfs", "sssp"):
+        row = fast_forward.measure(load_graph("rmat-8"), algorithm, "mff", machine, Options(), all_phases=False)
+        assert row["cycles"] > 0 and row["other_phases_cycles"] == 0
+        assert row["counters"]["mff_words"] > 0

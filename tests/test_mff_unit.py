@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections import Counter as Multiset
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -322,3 +327,23 @@ def test_impossible_units(key, value, message):
     with pytest.raises(MachineError) as caught:
         load_machine(MACHINE, {key: value})
     assert str(caught.value) == message
+
+
+# ------------------------------------------------------------------------------------- plain Python
+def small_counters():
+    """A gather and a scatter small enough for plain Python."""
+    graph = (11, 40, 4, 300)
+    setup = Setup(random_lists(*graph), graph[3])
+    least = {"mff.tags_per_memory_unit": 2, "mff.lines_per_memory_unit": 1}
+    total = timed(setup.gather(), **least)[0] + timed(setup.scatter(), **least)[0]
+    return {name: int(value) for name, value in total.items()}
+
+
+def test_plain_python_runs_the_same_unit():
+    command = "import json, test_mff_unit; print(json.dumps(test_mff_unit.small_counters()))"
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    here = Path(__file__).parent
+    done = subprocess.run(
+        [sys.executable, "-c", command], env=environment, cwd=here, capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == small_counters()
