@@ -39,6 +39,9 @@ def test_requests_that_mean_the_same_run_share_a_key():
     default = key(gpu="titanx")
     assert default == key(gpu="titanx", overrides={"launch.overhead_cycles": 0})
     assert default == key(gpu="titanx", overrides={"launch.overhead_cycles": "0"})
+    costly = {"gpu": "gtx480-gpgpusim4", "overrides": {"costs.noc_flit": 1e-12}}
+    assert key(**costly) == key(gpu="gtx480-gpgpusim4", overrides={"costs.noc_flit": "1e-12"})
+    assert plan([make_request("bfs", "grid-5x5", costly)])[0].problem is None
     assert len(plan([make_request("bfs", "grid-5x5", {"seed": seed}) for seed in (1, 2, 1)])) == 2
 
 
@@ -52,6 +55,8 @@ def test_whatever_decides_a_result_is_in_the_key(monkeypatch):
         key(gpu="titanx"),
         key(gpu="titanx", overrides={"l2.latency_cycles": 1}),
         key(gpu="gtx480-gpgpusim4"),
+        key(gpu="gtx480-gpgpusim4", overrides={"costs.noc_flit": 1e-12}),
+        key(gpu="gtx480-gpgpusim4", overrides={"costs.noc_flit": 2e-12}),
     ]
     monkeypatch.setattr("warpsift.sweep.version.source_version", lambda: "another")
     keys.append(key())

@@ -88,6 +88,10 @@ KEYS = "algorithm, graph, style, unit, gpu, check"
             '[[grid]]\ngpu = "titanx"\n' + GOOD + "l2.wayz = [4]\n",
             "unknown machine parameter 'l2.wayz': did you mean 'l2.ways'? choose one of l2.size_bytes",
         ),
+        (
+            '[[grid]]\ngpu = "gtx980"\n' + GOOD + "costs.noc_flits = [1e-12]\n",
+            "unknown machine parameter 'costs.noc_flits': did you mean 'costs.noc_flit'",
+        ),
         ("[[grid]]\n" + GOOD + "l2.ways = 4\n", "'l2.ways' is a machine parameter, but the point names no gpu"),
         ('[[grid]]\nalgorithm = "bfs"\n', "every point needs 'graph', a text such as graph = \"kron-12\""),
         ('[[grid]]\nalgorithm = "dfs"\ngraph = "kron-7"\n', "unknown algorithm 'dfs': did you mean 'bfs'?"),

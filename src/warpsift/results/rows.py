@@ -39,6 +39,7 @@ def flat_row(record: Record) -> Row:
     for name, value in (record.machine or {}).items():
         row["machine" if name == "name" else name] = value
     row.pop("description", None)
+    row |= {key: parse_value(str(v)) for key, v in request["overrides"].items() if key not in row}  # cost coefficients
     _flatten({name: value for name, value in result.items() if name not in _ASIDE}, "", row)
     area = unit_area_mm2(request.get("unit", "none"), record.machine)
     if area is not None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from warpsift.errors import WarpsiftError
 from warpsift.request import Request
+from warpsift.results.rows import parse_value
 from warpsift.results.text import digest, to_json
 
 
@@ -80,18 +81,23 @@ def _machine(request: Request) -> tuple[dict[str, Any] | None, str | None]:
     """All parameters of the machine, or why there is no such machine."""
     if request.gpu is None:
         return None, None
-    from warpsift.machines import load_machine, machine_parameters
+    from warpsift.api import machine_of
+    from warpsift.machines import machine_parameters
 
     try:
-        return machine_parameters(load_machine(request.gpu, request.overrides)), None
+        machine = machine_of(request)
+        assert machine is not None
+        return machine_parameters(machine), None
     except WarpsiftError as error:
         return None, str(error)
 
 
 def _key(point: Point) -> str:
     said = point.request.as_dict()
-    if point.machine is not None:  # stands for these two, resolved
-        said = {name: value for name, value in said.items() if name not in ("gpu", "overrides")}
+    if point.machine is not None:  # stands for the GPU's name and what was changed of it, resolved
+        del said["gpu"]
+        others = {key: parse_value(str(v)) for key, v in said["overrides"].items() if key not in point.machine}
+        said["overrides"] = others  # cost coefficients
     # The name as written does not matter; the graph's own name stays, since a record says what it ran on.
     said.pop("graph")
     inputs = {"request": said, "graph": point.graph, "machine": point.machine}

@@ -139,7 +139,7 @@ def _choices(table: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
 def _check_keys(alternative: Mapping[str, Any]) -> None:
     from warpsift.machines.load import machine_keys
 
-    machine = machine_keys()
+    machine = [*machine_keys(), *_cost_keys()]
     for name in alternative:
         if name in REQUEST_KEYS or name in OPTION_KEYS or name in machine:
             continue
@@ -168,6 +168,16 @@ def _request(choice: Mapping[str, Any], folder: Path | None) -> Request:
 
 
 _EXAMPLE = {"algorithm": "bfs", "graph": "kron-12"}
+
+
+@functools.cache
+def _cost_keys() -> tuple[str, ...]:
+    """Prices that a point may replace: costs.NAME."""
+    from warpsift.costs.coefficients import gpu_table, names, unit_table
+    from warpsift.costs.events import UNIT_EVENTS
+
+    tables = [*map(gpu_table, names()), *map(unit_table, UNIT_EVENTS)]
+    return tuple(dict.fromkeys(f"costs.{name}" for table in tables for name in table.coefficients))
 
 
 @functools.cache

@@ -10,7 +10,7 @@ from pathlib import Path
 _PACKAGE = Path(__file__).parent.parent
 # Everything between a loaded graph and a finished result. The graph itself is in the key by its content.
 _FOLDERS = ("algorithms", "costs", "engine", "machines", "simt", "units")
-_FILES = ("api.py", "request.py", "results/record.py", "results/sinks.py", "results/timing.py")
+_FILES = ("api.py", "request.py", "results/energy.py", "results/record.py", "results/sinks.py", "results/timing.py")
 
 
 @functools.cache
