@@ -2,8 +2,8 @@
 
 import pytest
 
-from warpsift.engine.validate.chase import dram_latency, l1_latency, l2_latency
-from warpsift.engine.validate.compare import (
+from warpsift.validation.chase import dram_latency, l1_latency, l2_latency
+from warpsift.validation.compare import (
     LATENCIES,
     log_correlation,
     mean_absolute_error,

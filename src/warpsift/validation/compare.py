@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from warpsift.engine.engine import Engine
-from warpsift.engine.validate.kernels import WORKLOADS
+from warpsift.errors import WarpsiftError
 from warpsift.machines import load_machine
 from warpsift.simt import Gpu, Residency
+from warpsift.validation.programs import PROGRAMS
 
 COMPARED = ("cycles", "warp_instructions", "l1_read_accesses", "l2_accesses", "dram_reads", "dram_writes")
 
@@ -67,7 +68,8 @@ def run_case(case: Case, *, checks: bool = False) -> Comparison:
     machine = load_machine(case.machine)
     engine = Engine(machine, checks=checks)
     gpu = Gpu(sink=engine, residency=Residency(machine.sm.count, machine.sm.threads))
-    WORKLOADS[case.workload](gpu, case.param)
+    if not PROGRAMS[case.workload](gpu, case.param):
+        raise WarpsiftError(f"{case.workload} {case.param} on {case.machine} gave a wrong answer")
     total = engine.total
     return Comparison(case, {name: int(getattr(total, name)) for name in COMPARED})
 
