@@ -235,7 +235,9 @@ class Threads:
                 counter.counts = not first  # the first iteration stands for the set-up in front of the loop
                 first = False
                 yield counter
-                self.spend(3)  # increment, compare, branch
+                self.spend(3, chained=False)  # increment, compare, branch
+                # The branch needs the compare, and both only the counter: beside the body's chain, not after it.
+                self._run_chain = max(self._run_chain, 2)
                 self._flush()
                 current = current + current.dtype.type(step)
                 keep = current < stop
