@@ -52,7 +52,7 @@ def compare(records: Sequence[Record], choice: str, metrics: Sequence[str] = ())
     need_column(key, rows)
     for metric in metrics:
         need_column(metric, rows)
-    named = tuple(metrics) or _present(rows, ("seconds", "energy_joules", "dram_bytes")) or ("transactions",)
+    named = tuple(metrics) or _present(rows, ("microseconds", "energy_joules")) or ("transactions",)
     sides: dict[str, dict[int, tuple[Record, Row]]] = {}
     for record, row in zip(good, rows, strict=True):
         for side, wanted in enumerate((first, second)):
@@ -112,7 +112,7 @@ def pareto(records: Sequence[Record], x: str, y: str) -> list[Design]:
     designs = []
     for text, table in tables.items():
         used = [table[workload] for workload in sorted(shared)]
-        name = ", ".join(_short(key, choices[text].get(key)) for key in varied) or "the only design"
+        name = ", ".join(_short(k, choices[text][k]) for k in varied if choices[text].get(k) is not None)
         designs.append(
             Design(name, {k: choices[text].get(k) for k in varied}, _mean(used, x), _mean(used, y), len(shared))
         )

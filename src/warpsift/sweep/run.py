@@ -95,9 +95,9 @@ def run_sweep(
     with SweepProgress(enabled=not options.quiet) as progress, Store(store) as ledger:
         points = plan(wanted, progress.note)
         missing = unfinished(points, ledger, options.retry_failed)
-        progress.start(points, missing)
         if missing:
             with make_pool(options, missing, progress) as pool:
+                progress.start(points, missing)  # the estimate begins when the engine is compiled
                 run_points(missing, ledger, pool, progress, options.retry_failed)
         return collect(wanted, points, ledger)
 
