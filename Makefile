@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMP  := $(VENV)/.installed
+DEV    := $(VENV)/.installed-dev
 
 .PHONY: help setup demo test check bench cacti clean
 
@@ -13,24 +15,29 @@ $(STAMP): pyproject.toml
 	@echo "setting up $(VENV) (once, about half a minute)"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "warpsift needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(PIP) -e .
+	@touch $@
+
+$(DEV): $(STAMP)
+	@echo "installing what the tests need (once)"
+	@$(PIP) -e '.[dev]'
 	@touch $@
 
 setup: $(STAMP)  ## prepare .venv with the warpsift command in it
 
-demo: setup      ## run BFS on a generated Delaunay graph, checked, with a table
-	$(BIN)/warpsift run bfs --graph delaunay-14
+demo: setup      ## run BFS on a generated Delaunay graph on a modelled GPU, checked, with a table
+	$(BIN)/warpsift run bfs --graph delaunay-14 --gpu gtx980
 
-test: setup      ## run all tests
+test: $(DEV)     ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-check: setup     ## format, lint, types and tests
+check: $(DEV)    ## format, lint, types and tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(MAKE) test
 
-bench: setup     ## run the benchmarks and print their tables
+bench: $(DEV)    ## run the benchmarks and print their tables
 	$(BIN)/python -m benchmarks
 
 cacti: setup     ## regenerate the CACTI tables from its source package (about 2 minutes)
