@@ -152,7 +152,10 @@ class Scu(wiring.Component):
         m.d.comb += [self.store.base.eq(command.out_address), self.store.size.eq(Mux(to_store, command.size, 2))]
 
     def _ports(self, m):
-        """Data port: writes first, then data reads, then vectors. At most `inflight_requests` lines are under way."""
+        """Data port: data reads first, then writes (they can wait in their lines), then vectors.
+
+        At most `inflight_requests` lines are under way.
+        """
         p = self.p
         request, reply = Signal(request_layout(p)), Signal(reply_layout(p))
         valid, ready, reply_valid = Signal(), Signal(), Signal()
@@ -163,12 +166,12 @@ class Scu(wiring.Component):
         store, reads = self.store.request, self.coalescer.request
         m.d.comb += [
             self.coalescer.may_request.eq(may),
-            store.ready.eq(ready),
-            reads.ready.eq(ready & ~store.valid),
+            reads.ready.eq(ready),
+            store.ready.eq(ready & ~reads.valid),
             self.vectors.request.ready.eq(ready & ~store.valid & ~reads.valid & may),
             valid.eq(store.valid | reads.valid | vector_goes),
         ]
-        with m.If(store.valid):
+        with m.If(store.valid & ~reads.valid):
             m.d.comb += [request.eq(store.payload), request.tag.eq(TAG_WRITE << number_bits)]
         with m.Else():
             for source, kind in ((self.vectors.request, TAG_VECTOR), (reads, TAG_READ)):

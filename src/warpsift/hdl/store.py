@@ -158,9 +158,10 @@ class DataStore(wiring.Component):
         self.open = Signal(n)
         self.sending = Signal(n)
         self.younger = [Signal(n, name=f"younger{k}") for k in range(n)]  # buffers opened after this one
+        self.finishing = Signal(n)  # buffers whose last sector goes now: free for another line at once
+        self._send(m)
         self._place(m)
         self._gather(m)
-        self._send(m)
         return m
 
     def _place(self, m):
@@ -194,7 +195,7 @@ class DataStore(wiring.Component):
         new_line = Signal(LINE_ADDRESS_BITS)
         m.d.comb += new_line.eq(Array(self.lane_line)[number])
         free = Signal(n)
-        m.d.comb += free.eq(~self.open & ~self.sending)
+        m.d.comb += free.eq(~self.open & (~self.sending | self.finishing))
         fresh = Signal(n)
         m.d.comb += fresh.eq(lowest(free, n))
         can = ~need | free.any()
@@ -240,7 +241,7 @@ class DataStore(wiring.Component):
             oldest = self.open[k] & ((self.open & (((1 << n) - 1) ^ (1 << k)) & ~self.younger[k]) == 0)
             mask = Signal(128, name=f"written{k}")
             after = Signal(128, name=f"after{k}")
-            m.d.comb += [mask.eq(written[k]), after.eq(self.mask[k] | mask)]
+            m.d.comb += [mask.eq(written[k]), after.eq(mask | Mux(self.open[k], self.mask[k], 0))]
             complete = after.all()
             begins = opens & fresh[k]
             sends = complete | (evicts & oldest) | self.flush
@@ -280,6 +281,7 @@ class DataStore(wiring.Component):
         ]
         goes = request.valid & request.ready
         for k in range(n):
+            m.d.comb += self.finishing[k].eq(goes & last & (which == k))
             with m.If(goes & (which == k)):
                 m.d.sync += self.mask[k].word_select(number, 32).eq(0)
                 with m.If(last):

@@ -1,0 +1,215 @@
+"""Cycles of the hardware beside cycles of the engine's model, under the same memory: `python -m warpsift.hdl.cycles`.
+
+The memory answers every read after the same time: in the engine an ideal L2 behind its crossbar, with slices that are
+never the narrow place; in hardware `MemoryModel.fixed`. Both accept one beat per port and cycle. The time is taken from
+the engine: with one request in flight, a chain of gathers takes one round trip each.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from warpsift.engine.engine import Engine
+from warpsift.hdl.compare import RecordingSink, difference, recording_gpu
+from warpsift.hdl.simulate import HardwareScu, MemoryModel
+from warpsift.machines import load_machine
+from warpsift.machines.scu_spec import ScuSpec
+from warpsift.simt import Gpu
+from warpsift.units.scu import Scu
+
+SETTINGS = {"ideal.l2": "true", "l2.port_bytes_per_cycle": "128"}
+N = 2048
+
+
+class Inputs:
+    """The same arrays for both."""
+
+    def __init__(self, scu: Scu) -> None:
+        self.scu = scu
+        self.dice = np.random.default_rng(7)
+
+    def array(self, values, dtype=np.int32):
+        return self.scu.gpu.memory.array("x", np.asarray(values, dtype))
+
+    def numbers(self, n: int, high: int, dtype=np.int32):
+        return self.array(self.dice.integers(0, high, n), dtype)
+
+    def mask(self, n: int, share: float):
+        bits = self.dice.random(-(-n // 32) * 32) < share
+        return self.array(np.packbits(bits, bitorder="little").view(np.uint32), np.uint32)
+
+    def lists(self, n: int, longest: int):
+        count = self.dice.integers(0, longest, n)
+        return self.numbers(n, N - longest), self.array(count)
+
+
+def stream(x: Inputs) -> None:
+    x.scu.data_compaction(x.numbers(N, 1000), None)
+
+
+def byte_stream(x: Inputs) -> None:
+    x.scu.data_compaction(x.numbers(N, 100, np.uint8), None)
+
+
+def half_mask(x: Inputs) -> None:
+    x.scu.data_compaction(x.numbers(2 * N, 1000), x.mask(2 * N, 0.5))
+
+
+def sparse_mask(x: Inputs) -> None:
+    x.scu.data_compaction(x.numbers(8 * N, 1000), x.mask(8 * N, 0.05))
+
+
+def compare_doubles(x: Inputs) -> None:
+    x.scu.bitmask(x.numbers(N, 1000, np.float64), "<", 500)
+
+
+def random_gathers(x: Inputs) -> None:
+    data = x.scu.gpu.memory.empty("far", 32 * N, np.int32)
+    x.scu.access_compaction(data, x.array(x.dice.permutation(N) * 32), None)
+
+
+def short_lists(x: Inputs) -> None:
+    x.scu.access_expansion_compaction(x.numbers(N, 1000), *x.lists(N // 2, 8))
+
+
+def long_lists(x: Inputs) -> None:
+    x.scu.access_expansion_compaction(x.numbers(N, 1000), *x.lists(N // 16, 64))
+
+
+def replication(x: Inputs) -> None:
+    x.scu.replication_compaction(x.numbers(N // 2, 1000), x.lists(N // 2, 8)[1])
+
+
+def few_duplicates(x: Inputs) -> None:
+    table = x.scu.filter_table("f", 1 << 16, 1 << 20, life="persistent")
+    x.scu.data_compaction(x.numbers(N, 1 << 20), None, filter=table)
+
+
+def heavy_duplicates(x: Inputs) -> None:
+    table = x.scu.filter_table("f", 1 << 16, 1 << 20, life="persistent")
+    x.scu.data_compaction(x.numbers(N, 24), None, filter=table)
+
+
+def best_cost(x: Inputs) -> None:
+    table = x.scu.filter_table("b", 1 << 16, 1 << 20, life="persistent", cost_dtype=np.int32)
+    x.scu.data_compaction(x.numbers(N // 2, 1 << 12), None, filter=table, cost=x.numbers(N // 2, 64))
+
+
+def grouping(x: Inputs) -> None:
+    x.scu.data_compaction(x.numbers(N // 2, 1 << 14), None, group=x.scu.group_table("g", 1 << 15, 1 << 14))
+
+
+def apply_filter_and_order(x: Inputs) -> None:
+    data = x.numbers(N, 1 << 12)
+    keep, _ = x.scu.data_compaction(data, None, filter=x.scu.filter_table("f", 1 << 16, 1 << 12))
+    order, _ = x.scu.data_compaction(data, None, filter=keep, group=x.scu.group_table("g", 1 << 15, 1 << 12))
+    x.scu.data_compaction(data, None, filter=keep, group=order)
+
+
+def accumulate(x: Inputs) -> None:
+    out = x.numbers(4 * N, 1000)
+    x.scu.replication_compaction(x.numbers(N // 2, 1000), x.lists(N // 2, 8)[1], out=out, add=True)
+
+
+CASES: list[tuple[str, Callable[[Inputs], None], dict[str, str]]] = [
+    ("stream of 4-byte elements", stream, {}),
+    ("stream of bytes", byte_stream, {}),
+    ("mask that keeps half", half_mask, {}),
+    ("mask that keeps 5 %", sparse_mask, {}),
+    ("comparison of 8-byte elements", compare_doubles, {}),
+    ("random gathers", random_gathers, {}),
+    ("lists of 0 to 7", short_lists, {}),
+    ("lists of 0 to 63", long_lists, {}),
+    ("replication", replication, {}),
+    ("replication, accumulated", accumulate, {}),
+    ("filter, few duplicates", few_duplicates, {}),
+    ("filter, heavy duplicates", heavy_duplicates, {}),
+    ("filter, best cost", best_cost, {}),
+    ("grouping", grouping, {}),
+    ("filter and order applied", apply_filter_and_order, {}),
+    ("random gathers, FIFO of 1 KB", random_gathers, {"scu.fetch_fifo_bytes": "1024"}),
+    ("filter, buffer of 16 probes", few_duplicates, {"scu.hash_buffer_bytes": "1152"}),
+]
+
+
+@dataclass(frozen=True)
+class Row:
+    case: str
+    width: int
+    hardware: int
+    engine: int
+
+    @property
+    def difference(self) -> float:
+        return self.hardware / self.engine - 1
+
+
+def engine_cycles(work: Callable[[Inputs], None], overrides: dict[str, str]) -> int:
+    machine = load_machine("gtx980", SETTINGS | overrides)
+    engine = Engine(machine)
+    work(Inputs(Scu(Gpu(engine, memory_bytes=1 << 26), machine.scu)))
+    return int(engine.operations[-1].counters.cycles)
+
+
+def round_trip_cycles() -> int:
+    """Of one read in the engine's memory."""
+
+    def chain(n: int) -> Callable[[Inputs], None]:
+        def work(x: Inputs) -> None:
+            data = x.scu.gpu.memory.empty("far", 32 * N, np.int32)
+            x.scu.access_compaction(data, x.array(np.arange(n) * 32), None)
+
+        return work
+
+    one = {"scu.inflight_requests": "1"}
+    return round((engine_cycles(chain(512), one) - engine_cycles(chain(256), one)) / 256)
+
+
+def hardware_cycles(work: Callable[[Inputs], None], overrides: dict[str, str], latency: int) -> int:
+    machine = load_machine("gtx980", SETTINGS | overrides)
+    gpu, sink = recording_gpu(1 << 26)
+    work(Inputs(Scu(gpu, machine.scu)))
+    return run_last(sink, built(machine.scu), latency)
+
+
+@functools.lru_cache(maxsize=2)
+def built(spec: ScuSpec) -> HardwareScu:
+    return HardwareScu(spec)
+
+
+def run_last(sink: RecordingSink, hardware: HardwareScu, latency: int) -> int:
+    vector = sink.vectors[-1]
+    memory = vector.before.copy()
+    models = [MemoryModel.fixed(latency) for _ in range(hardware.parameters.ports)]
+    kept, cycles = hardware.run(vector.command, memory, models)
+    wrong = difference(vector, kept, memory)
+    assert not wrong, wrong
+    return cycles
+
+
+def table(widths: list[int], only: str = "") -> Iterator[Row]:
+    latency = round_trip_cycles() - 1  # the engine's unit asks in the cycle after a reply
+    for width in widths:
+        for name, work, overrides in CASES:
+            if only in name:
+                settings = overrides | {"scu.width": str(width)}
+                yield Row(
+                    name, width, hardware_cycles(work, settings, latency), engine_cycles(work, settings)
+                )
+
+
+def main() -> None:
+    widths = [int(text) for text in sys.argv[1].split(",")] if len(sys.argv) > 1 else [1]
+    print(f"round trip of a read: {round_trip_cycles()} cycles\n")
+    print("| operation | width | hardware, cycles | engine, cycles | difference |\n|---|---|---|---|---|")
+    for row in table(widths, sys.argv[2] if len(sys.argv) > 2 else ""):
+        print(f"| {row.case} | {row.width} | {row.hardware} | {row.engine} | {row.difference:+.1%} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
