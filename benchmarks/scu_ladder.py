@@ -44,6 +44,7 @@ RUNGS = [
     Rung("5 us per kernel, 1 us per call", launch_us=(5, 1), touches_gpu=True),
     Rung("5 us per kernel, 5 us per call", launch_us=(5, 5), touches_gpu=True),
     Rung("filter cleared per operation", {"scu.expansion_life": "clear"}),
+    Rung("every filter lives as long as the run", {"scu.other_life": "persistent"}),
     Rung("epochs instead of clearing", {"scu.expansion_life": "epoch", "scu.other_life": "epoch"}),
     Rung("dropped elements walked", {"scu.skip_dropped": "false"}),
     Rung("32 probes in flight", {"scu.probe_limit": "32"}),
