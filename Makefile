@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 
-.PHONY: help setup demo test check bench cacti clean
+.PHONY: help setup demo test check bench cacti synth clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -42,6 +42,9 @@ bench: $(DEV)    ## run the benchmarks and print their tables
 
 cacti: setup     ## regenerate the CACTI tables from its source package (about 2 minutes)
 	$(BIN)/python -m warpsift.costs.cacti
+
+synth: setup     ## synthesise the SCU (Yosys; Debian: qflow-tech-osu018) and rewrite its table (minutes per width)
+	$(BIN)/python -m warpsift.hdl.synthesis 1 2 4
 
 clean:           ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist

@@ -132,7 +132,7 @@ CASES: list[tuple[str, Callable[[Inputs], None], dict[str, str]]] = [
     ("filter, best cost", best_cost, {}),
     ("grouping", grouping, {}),
     ("filter and order applied", apply_filter_and_order, {}),
-    ("random gathers, FIFO of 1 KB", random_gathers, {"scu.fetch_fifo_bytes": "1024"}),
+    ("random gathers, FIFO of 4 KB", random_gathers, {"scu.fetch_fifo_bytes": "4096"}),
     ("filter, buffer of 16 probes", few_duplicates, {"scu.hash_buffer_bytes": "1152"}),
 ]
 
@@ -198,9 +198,7 @@ def table(widths: list[int], only: str = "") -> Iterator[Row]:
         for name, work, overrides in CASES:
             if only in name:
                 settings = overrides | {"scu.width": str(width)}
-                yield Row(
-                    name, width, hardware_cycles(work, settings, latency), engine_cycles(work, settings)
-                )
+                yield Row(name, width, hardware_cycles(work, settings, latency), engine_cycles(work, settings))
 
 
 def main() -> None:

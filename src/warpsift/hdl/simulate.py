@@ -107,6 +107,8 @@ class HardwareScu:
         self.cycle = 0
         self.accept_result: Callable[[], bool] = lambda: True
         self.result: int | None = None
+        self.watched: dict[str, Any] = {}  # signals by name; `trace` gets a row of their values per cycle
+        self.trace: list[tuple[int, ...]] = []
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.simulator = Simulator(self.unit)
@@ -139,6 +141,8 @@ class HardwareScu:
                     payload = context.get(request.payload)
                     fields = (payload[name] for name in Request.__dataclass_fields__)
                     model.accept(self.cycle, self.memory, Request(*fields))
+            if self.watched:
+                self.trace.append(tuple(context.get(signal) for signal in self.watched.values()))
             accepted = loaded and context.get(unit.command.ready)
             if context.get(unit.result.valid) and context.get(unit.result.ready):
                 self.result = context.get(unit.result.payload.kept)

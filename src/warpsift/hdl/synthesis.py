@@ -8,8 +8,10 @@ can be published. Every stage is synthesised as a module of its own, so nothing 
 
 from __future__ import annotations
 
+import csv
 import json
 import re
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -18,14 +20,16 @@ from pathlib import Path
 
 from warpsift.costs import cacti_table, scaling
 from warpsift.costs.errors import CactiError
+from warpsift.costs.synthesis_table import LIBRARY_NODE_NM, UTILISATION
 from warpsift.hdl import yosys
 from warpsift.hdl.verilog import to_rtlil
 from warpsift.machines.scu_spec import ScuSpec
 
 LIBRARY = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
-LIBRARY_NODE_NM = 180
-UTILISATION = 0.7  # of placed cells, as assumed for the estimate (costs/tables/area.toml)
 FLIP_FLOP = re.compile(r"DFF|LATCH")
+
+TABLE = Path(cacti_table.__file__).parent / "tables" / "scu_synthesis.csv"
+COLUMNS = ("width", "part", "cells", "flip_flops", "library_um2", "memories")
 
 # The parts of costs/area.py, by the names of the top level's submodules
 PARTS = {
@@ -115,7 +119,7 @@ def synthesise(spec: ScuSpec, library: Path = LIBRARY) -> dict[str, PartArea]:
             "dffunmap",  # enables and resets become multiplexers: the library's flip-flops have neither
             "opt -fast",
             f"dfflibmap -liberty {library}",
-            f"abc -fast -liberty {library}",
+            f"abc -liberty {library} -script +strash;dc2;map",
             "opt_clean",
             f"tee -q -o {result} stat -json -liberty {library}",
         )
@@ -143,6 +147,30 @@ def parts_of(modules: dict, memories: list[tuple[str, MemoryMacro]]) -> dict[str
     return {part: PartArea(cells[part], flops[part], area[part], tuple(kept[part])) for part in PARTS}
 
 
+def main() -> None:
+    """Write the shipped table for the widths given (default 1, 2, 4); rows of other widths stay."""
+    widths = [int(text) for text in sys.argv[1:]] or [1, 2, 4]
+    rows = {}
+    if TABLE.exists():
+        with TABLE.open() as file:
+            rows = {(int(row["width"]), row["part"]): row for row in csv.DictReader(file)}
+    for width in widths:
+        for name, part in synthesise(ScuSpec(width=width)).items():
+            memories = " ".join(f"{m.words}x{m.bits}" for m in part.memories)
+            values = (width, name, part.cells, part.flip_flops, round(part.library_um2), memories)
+            rows[width, name] = dict(zip(COLUMNS, values, strict=True))
+        with TABLE.open("w", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            order = list(PARTS)
+            writer.writerows(rows[key] for key in sorted(rows, key=lambda k: (k[0], order.index(k[1]))))
+        print(f"width {width}: written to {TABLE}", flush=True)
+
+
 def _submodule(name: str) -> str:
     pieces = name.lstrip("\\").split(".")
     return pieces[1] if len(pieces) > 1 else ""
+
+
+if __name__ == "__main__":
+    main()

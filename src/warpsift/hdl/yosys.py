@@ -1,14 +1,23 @@
-"""Yosys as a library (`pyosys`, from PyPI), or a clear word that it is missing."""
+"""Yosys (`pyosys`, from PyPI), or a clear word that it is missing.
+
+Yosys ends its process when a command fails, so it runs in one of its own.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import os
+import importlib.util
+import subprocess
 import sys
-from collections.abc import Iterator
-from types import ModuleType
 
 from warpsift.errors import WarpsiftError
+
+_RUNNER = """
+import sys
+from pyosys import libyosys
+design = libyosys.Design()
+for command in sys.stdin.read().splitlines():
+    libyosys.run_pass(command, design)
+"""
 
 
 class HdlToolError(WarpsiftError):
@@ -17,41 +26,16 @@ class HdlToolError(WarpsiftError):
 
 def amaranth() -> None:
     """Raise if Amaranth is not installed."""
-    try:
-        import amaranth.hdl  # noqa: F401
-    except ImportError:
-        raise HdlToolError(
-            "the hardware description needs Amaranth; install it with: pip install 'warpsift[hdl]'"
-        ) from None
-
-
-def library() -> ModuleType:
-    try:
-        from pyosys import libyosys
-    except ImportError:
-        raise HdlToolError("Verilog and synthesis need Yosys; install it with: pip install 'warpsift[hdl]'") from None
-    return libyosys
+    if importlib.util.find_spec("amaranth") is None:
+        raise HdlToolError("the hardware description needs Amaranth; install it with: pip install 'warpsift[hdl]'")
 
 
 def run(*commands: str) -> None:
-    """Run Yosys commands on a new design, silently."""
-    ys = library()
-    design = ys.Design()
-    with _quiet():
-        for command in commands:
-            ys.run_pass(f"tee -q {command}", design)
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Yosys announces every command on the process's standard output; send that to nowhere."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 1)
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
-        os.close(nowhere)
+    """Run Yosys commands on a new design."""
+    if importlib.util.find_spec("pyosys") is None:
+        raise HdlToolError("Verilog and synthesis need Yosys; install it with: pip install 'warpsift[hdl]'")
+    text = "\n".join(f"tee -q {command}" for command in commands)
+    done = subprocess.run([sys.executable, "-c", _RUNNER], input=text, capture_output=True, text=True, check=False)
+    if done.returncode:
+        errors = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
+        raise HdlToolError(f"Yosys failed: {errors[-1] if errors else f'exit code {done.returncode}'}")
