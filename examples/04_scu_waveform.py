@@ -10,6 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import matplotlib
+
+matplotlib.use("Agg")  # a file, no window
+import matplotlib.pyplot as plt
 import numpy as np
 
 if importlib.util.find_spec("amaranth") is None:
@@ -44,18 +48,12 @@ hardware.watched = {
 vector = sink.vectors[0]
 memory = vector.before.copy()
 kept, cycles = hardware.run(vector.command, memory, [MemoryModel.fixed(20), MemoryModel.fixed(20)])
-print(
-    f"{kept} elements in {cycles} cycles; {difference(vector, kept, memory) or 'the memory equals the API' + chr(39) + 's'}"
-)
-
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
+verdict = difference(vector, kept, memory) or "as the API wrote it"
+print(f"{kept} elements in {cycles} cycles; memory: {verdict}")
 
 levels = np.array(hardware.trace)
 figure, axes = plt.subplots(figsize=(10, 4), layout="constrained")
-for row, name in enumerate(hardware.watched):
+for row in range(len(hardware.watched)):
     base = len(hardware.watched) - 1 - row
     axes.fill_between(range(len(levels)), base, base + 0.8 * levels[:, row], step="post", linewidth=0)
     axes.axhline(base, color="0.85", linewidth=0.5, zorder=0)

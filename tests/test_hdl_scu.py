@@ -114,7 +114,7 @@ def grouped(r: Recorded, dtype, share: float) -> None:
 WORKS = [masked, lists, added, filtered, best_cost, grouped]
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     work=st.sampled_from(WORKS),
     width=st.sampled_from(list(SPECS)),

@@ -57,6 +57,8 @@ class ScuParameters:
         # Half of the FIFO, rounded down to a power of two, holds sectors; the rest rows of elements, 6 bytes each
         # (16 bits: sector and place in it; 32 bits: the side value).
         ring = 1 << ((spec.fetch_fifo_bytes // 2 // SECTOR_BYTES).bit_length() - 1)
+        # Requests that may still be merged with keep their sectors: 4 each, and 3 more that an older one took later.
+        ring = max(ring, 1 << (7 * spec.merge_window + 4 - 1).bit_length())
         elements = (spec.fetch_fifo_bytes - ring * SECTOR_BYTES) // 6
         # An entry of the hash buffer is a set of 64 bytes and 8 bytes beside it (units/scu_operation.py).
         slots = max(2, spec.hash_buffer_bytes // 72)
@@ -65,7 +67,7 @@ class ScuParameters:
             width=spec.width,
             vector_lines=spec.vector_buffer_bytes // LINE_BYTES,
             ring_sectors=ring,
-            rows=max(4, elements // spec.width),
+            rows=max(16, elements // spec.width),
             inflight=min(spec.inflight_requests or MOST_INFLIGHT, MOST_INFLIGHT),
             merge_window=spec.merge_window,
             open_lines=spec.store_open_lines,

@@ -162,7 +162,7 @@ class Scu(wiring.Component):
         under_way = Signal(range(p.inflight + 2))
         may = under_way < p.inflight
         number_bits = p.tag_bits - 2
-        vector_goes = self.vectors.request.valid & may & ~self.coalescer.opened
+        vector_goes = self.vectors.request.valid & may
         store, reads = self.store.request, self.coalescer.request
         m.d.comb += [
             self.coalescer.may_request.eq(may),

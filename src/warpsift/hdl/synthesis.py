@@ -124,10 +124,18 @@ def synthesise(spec: ScuSpec, library: Path = LIBRARY) -> dict[str, PartArea]:
             f"tee -q -o {result} stat -json -liberty {library}",
         )
         report = json.loads(result.read_text())
-    return parts_of(report["modules"], list(memories_of(rtlil)))
+    return parts_of(report["modules"], cell_areas_um2(library.read_text()), list(memories_of(rtlil)))
 
 
-def parts_of(modules: dict, memories: list[tuple[str, MemoryMacro]]) -> dict[str, PartArea]:
+def cell_areas_um2(liberty: str) -> dict[str, float]:
+    """Area of every cell of a Liberty file."""
+    pattern = r"^\s*cell\s*\(\s*\"?(\w+)\"?\s*\)\s*\{.*?\barea\s*:\s*([\d.]+)"
+    return {name: float(area) for name, area in re.findall(pattern, liberty, re.DOTALL | re.MULTILINE)}
+
+
+def parts_of(
+    modules: dict, cell_areas: dict[str, float], memories: list[tuple[str, MemoryMacro]]
+) -> dict[str, PartArea]:
     """Sum modules into parts: a module `scu.hashing.buffer` belongs to the part of `hashing`."""
     part_of = {submodule: part for part, submodules in PARTS.items() for submodule in submodules}
     cells: Counter[str] = Counter()
@@ -141,7 +149,7 @@ def parts_of(modules: dict, memories: list[tuple[str, MemoryMacro]]) -> dict[str
                 number = count if isinstance(count, int) else count["count"]
                 cells[part] += number
                 flops[part] += number if FLIP_FLOP.search(kind) else 0
-        area[part] += module.get("area", 0.0)
+                area[part] += number * cell_areas[kind]
     for name, memory in memories:
         kept[part_of[_submodule(name)]].append(memory)
     return {part: PartArea(cells[part], flops[part], area[part], tuple(kept[part])) for part in PARTS}
