@@ -58,7 +58,7 @@ def _stats(spec: Any, library: Path | None, as_json: bool) -> None:
     from warpsift.report.tables import table_of
 
     parts = synthesise(spec, library or LIBRARY)
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "part": name,
             "cells": part.cells,

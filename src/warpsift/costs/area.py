@@ -1,5 +1,7 @@
 """Area of the units, part by part: storage from CACTI, logic from documented gate counts, beside the papers' figures.
 
+The SCU's logic is what synthesis made of it (`synthesis_table`), the MFF's is estimated.
+
 SCU (paper, table 1): 5 KB of vector buffer, a 38 KB request FIFO, an 18 KB hash request buffer, and the pipeline's
 logic, which grows with the width. MFF (paper, section 6): 32 issue engines of 8 job entries, 8192 work registers and,
 per memory unit, 256 tags and 20 lines. The SCU's storage is priced in two ways, since the paper does not say which
@@ -15,12 +17,13 @@ from dataclasses import dataclass, field, fields, replace
 from importlib import resources
 from typing import Any
 
-from warpsift.costs import cacti_table, scaling
+from warpsift.costs import cacti_table, scaling, synthesis_table
 from warpsift.costs.coefficients import gpu_table, unit_table
 from warpsift.costs.energy import UnitInstance
 from warpsift.costs.errors import CostError, CostNameError, unknown
 
 STORAGE = ("sram", "flip_flop")
+LOGIC = ("synthesised", "estimated")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +38,7 @@ class ScuHardware:
     inflight_requests: int = 32  # of each coalescing unit
     enhanced: bool = True  # with filtering and grouping
     storage: str = "sram"
+    logic: str = "synthesised"  # or "estimated": textbook gate counts (tables/area.toml)
     node_nm: int = 32
 
     @classmethod
@@ -174,15 +178,31 @@ def _buffer(size_bytes: int, hardware: ScuHardware) -> Part:
     return Part(found.area_mm2, leakage_w=found.leakage_mw / 1e3, note=f"{size_bytes} B, {word_bits} bit, 1R1W")
 
 
+def _synthesised_mm2(block: str, width: int, node_nm: int) -> float:
+    """Logic of a part as Yosys made it. The second coalescing unit is the associative search of Filtering/Grouping and
+    counted there; the top level's sequence and ports are counted with the Address Generator."""
+    names = {"coalescing_unit": ("coalescing_units",), "address_generator": ("address_generator", "control")}
+    return sum(synthesis_table.logic_mm2(width, name, node_nm) or 0.0 for name in names.get(block, (block,)))
+
+
 def scu_area(hardware: ScuHardware) -> AreaReport:
     """The SCU's area, part by part."""
     _positive(hardware)
     if hardware.storage not in STORAGE:
         raise CostNameError(unknown("storage", hardware.storage, STORAGE))
+    if hardware.logic not in LOGIC:
+        raise CostNameError(unknown("logic", hardware.logic, LOGIC))
     node, width = hardware.node_nm, hardware.width
 
     def logic(block: str, copies: int = 1) -> float:
-        return _logic_mm2("scu", block, node, width, copies)
+        estimate = _logic_mm2("scu", block, node, width, copies)
+        known = synthesis_table.nearest_width(width) if hardware.logic == "synthesised" else None
+        if known is None:
+            return estimate
+        synthesised = _synthesised_mm2(block, known, node)
+        if known == width:
+            return synthesised
+        return estimate * synthesised / _logic_mm2("scu", block, node, known, copies)
 
     def part(block: str, size_bytes: int) -> Part:
         storage = _buffer(size_bytes, hardware)

@@ -9,6 +9,7 @@ import numpy as np
 
 from warpsift.hdl.driver import lower
 from warpsift.simt import Counter, Gpu
+from warpsift.simt.stream import UnitOperation
 from warpsift.units.scu_operation import ScuOperation
 from warpsift.units.scu_trace import ScuSetup
 
@@ -35,8 +36,8 @@ class RecordingSink(Counter):
         self.gpu: Gpu | None = None
         self.vectors: list[Vector] = []
 
-    def operation(self, operation: ScuOperation) -> None:  # type: ignore[override]
-        assert self.gpu is not None, "set `gpu` first"
+    def operation(self, operation: UnitOperation) -> None:
+        assert isinstance(operation, ScuOperation) and self.gpu is not None
         memory = self.gpu.memory
         before = memory.bytes[: memory.used_bytes].copy()
         setup: ScuSetup | None = None

@@ -140,7 +140,7 @@ def parts_of(
     part_of = {submodule: part for part, submodules in PARTS.items() for submodule in submodules}
     cells: Counter[str] = Counter()
     flops: Counter[str] = Counter()
-    area: Counter[str] = Counter()
+    area = dict.fromkeys(PARTS, 0.0)
     kept: dict[str, list[MemoryMacro]] = {part: [] for part in PARTS}
     for name, module in modules.items():
         part = part_of[_submodule(name)]

@@ -34,7 +34,7 @@ def run(*commands: str) -> None:
     """Run Yosys commands on a new design."""
     if importlib.util.find_spec("pyosys") is None:
         raise HdlToolError("Verilog and synthesis need Yosys; install it with: pip install 'warpsift[hdl]'")
-    text = "\n".join(f"tee -q {command}" for command in commands)
+    text = "\n".join(commands)
     done = subprocess.run([sys.executable, "-c", _RUNNER], input=text, capture_output=True, text=True, check=False)
     if done.returncode:
         errors = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
