@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -25,9 +30,17 @@ def reference() -> Path:
     return REFERENCE
 
 
-@pytest.fixture(scope="session", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Tests neither read nor fill the user's cache of parsed graphs."""
-    import os
+# Tests neither read nor fill the user's cache. One folder for all workers of a run, set before anything is imported,
+# so that the timing engine is compiled once.
+_RUN = os.environ.setdefault("WARPSIFT_TEST_RUN", uuid.uuid4().hex)  # workers inherit it
+_CACHE = Path(tempfile.gettempdir()) / f"warpsift-tests-{_RUN}"
+os.environ["WARPSIFT_CACHE_DIR"] = str(_CACHE)
 
-    os.environ["WARPSIFT_CACHE_DIR"] = str(tmp_path_factory.mktemp("cache"))
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """The process that started the run clears up."""
+    if not hasattr(session.config, "workerinput"):
+        shutil.rmtree(_CACHE, ignore_errors=True)
+        for left in Path(tempfile.gettempdir()).glob("warpsift-tests-*"):
+            if left.stat().st_mtime < time.time() - 24 * 3600:
+                shutil.rmtree(left, ignore_errors=True)

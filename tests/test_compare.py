@@ -1,0 +1,89 @@
+"""Units side by side, and the papers' figures built from real runs on tiny graphs."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from test_cli import call
+from warpsift.compare import compare
+from warpsift.experiments import mff, scu, which_unit
+from warpsift.experiments.scale import Scale, ScaleError, real_files
+from warpsift.graph import load_graph
+from warpsift.request import RequestError
+from warpsift.sweep import SweepOptions, run_sweep
+
+TINY = Scale("tiny", 512, (1, 2), 1)
+
+
+def test_each_unit_has_the_baseline_of_its_own_style():
+    found = compare("bfs", load_graph("kron-8"), ["none", "scu", "mff"], gpu="gtx980").as_dict()
+    entries = [(e["unit"], e["style"]) for e in found["units"]]
+    assert entries == [("none", "frontier"), ("none", "vertex"), ("scu", "frontier"), ("mff", "vertex")]
+    for entry in found["units"]:
+        assert entry["check"] == "pass"
+        assert entry["gpu_seconds"] + entry["unit_seconds"] == pytest.approx(entry["seconds"])
+        assert (entry["unit_seconds"] > 0) == (entry["unit"] == "scu")
+        assert (entry["speedup"] == 1) == (entry["unit"] == "none")
+        assert entry["energy_joules"] > 0
+
+
+def test_command_line_json_and_bars(tmp_path):
+    words = ("compare", "sssp", "--graph", "delaunay-8", "--gpu", "tx1", "--units", "none,scu-basic,scu", "--json")
+    done = call(*words, "--plot", str(tmp_path / "bars.png"))
+    assert done.returncode == 0
+    entries = json.loads(done.stdout)["units"]
+    assert [e["unit"] for e in entries] == ["none", "scu-basic", "scu"]
+    wanted = {
+        "speedup", "gpu_seconds", "unit_seconds", "gpu_warp_instructions", "frontier_elements",
+        "transactions_per_memory_instruction", "bandwidth_utilisation",
+    }  # fmt: skip
+    assert all(wanted <= set(e) for e in entries)
+    assert (
+        entries[2]["gpu_warp_instructions"] < entries[1]["gpu_warp_instructions"] < entries[0]["gpu_warp_instructions"]
+    )
+    assert (tmp_path / "bars.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_wrong_requests():
+    graph = load_graph("grid-4x4")
+    with pytest.raises(RequestError, match="unknown unit 'scuu': did you mean 'scu'"):
+        compare("bfs", graph, ["none", "scuu"], gpu="tx1")
+    with pytest.raises(RequestError, match="compare needs a GPU to time on"):
+        compare("bfs", graph, ["none", "scu"])
+    done = call("run", "bfs", "--graph", "grid-4x4", "--unit", "scu+mff", "--gpu", "tx1")
+    assert (
+        done.returncode == 2 and "the units cannot be combined, since they accelerate different styles" in done.stderr
+    )
+
+
+@pytest.mark.parametrize("paper", [scu, mff, which_unit], ids=["scu", "mff", "which-unit"])
+def test_figures_of_a_paper(paper, tmp_path, monkeypatch):
+    for module in list(sys.modules.values()):
+        name = getattr(module, "__name__", "")
+        if name.startswith("warpsift.experiments.") and isinstance(getattr(module, "GRAPHS", None), tuple):
+            monkeypatch.setattr(module, "GRAPHS", ("cond",) if ".scu" in name else ("dblp-2010",))
+        if name == "warpsift.experiments.scu.ladder":
+            monkeypatch.setattr(module, "RUNGS", dict(list(module.RUNGS.items())[:2]))
+        if name == "warpsift.experiments.mff.caches":
+            monkeypatch.setattr(module, "GRAPH", "dblp-2010")
+    requests = [r for experiment in paper.EXPERIMENTS for r in experiment.matrix(TINY)]
+    results = run_sweep(requests, tmp_path / "runs.db", SweepOptions(workers=1, quiet=True))
+    assert not results.failed
+    for experiment in paper.EXPERIMENTS:
+        figure = experiment.figure(results, TINY)
+        assert figure.rows, figure.title
+        for row in figure.comparison():
+            about_another_graph = "amazon-2008" in row["claim"]
+            assert about_another_graph or row["ours"] > 0, (figure.title, row["claim"])
+
+
+def test_real_files_are_found_by_their_usual_names(tmp_path):
+    (tmp_path / "suite").mkdir()
+    (tmp_path / "suite" / "delaunay_n19.mtx.gz").touch()
+    found = real_files(tmp_path, ["delaunay", "kron"])
+    assert found == {"delaunay": str(tmp_path / "suite" / "delaunay_n19.mtx.gz")}
+    with pytest.raises(ScaleError, match="none of the papers' graphs is there; file names begin with kron_g500-logn18"):
+        real_files(tmp_path, ["kron"])
