@@ -15,7 +15,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from warpsift.hdl.interfaces import COMMAND, address_layout, element_layout, input_layout, stream_of
-from warpsift.hdl.logic import below, encode, minimum, select_first
+from warpsift.hdl.logic import below, encode, lowest, minimum, select_first
 from warpsift.hdl.parameters import ADDRESS_BITS, WORDS_PER_SECTOR, ScuParameters
 from warpsift.hdl.vectors import WindowSignature
 
@@ -81,6 +81,13 @@ class InputWalker(wiring.Component):
         held = Signal.like(chosen, name="held")
         m.d.comb += chosen.eq(held)
         bundle = out.payload.shape()(held)
+        # Where a mask keeps at least half, hardly a sector between its first and last element is not needed
+        dense = Signal()
+        last = Signal(5)
+        m.d.comb += [
+            dense.eq(sum((bit for bit in bits), start=0) >= BITS_PER_CYCLE // 2),
+            last.eq(BITS_PER_CYCLE - 1 - encode(lowest(bits[::-1], BITS_PER_CYCLE), BITS_PER_CYCLE)),
+        ]
         with m.If(self.start):
             m.d.sync += [number.eq(0), left.eq(command.inputs), valid.eq(0)]
         with m.Elif(ready):
@@ -97,6 +104,7 @@ class InputWalker(wiring.Component):
                 m.d.sync += [
                     bundle.lanes[lane].first.eq(Mux(command.has_index, self.index.words[word], number + at)),
                     bundle.lanes[lane].length.eq(Mux(command.has_count, self.count.words[word], 1)),
+                    bundle.lanes[lane].end.eq(number + Mux(dense, last, at)),
                     bundle.lanes[lane].base.eq(self.base.words[word]),
                 ]
         return m
@@ -192,6 +200,7 @@ class Expander(wiring.Component):
                 length.eq(now.length - taken),
                 following.lanes[lane].length.eq(length),
                 following.lanes[lane].first.eq(Mux(command.repeats, now.first, now.first + taken)),
+                following.lanes[lane].end.eq(now.end),
                 following.lanes[lane].base.eq(now.base),
                 following.mask[lane].eq(bank.mask[lane] & (length != 0)),
             ]
@@ -215,9 +224,9 @@ class Expander(wiring.Component):
         p, command = self.p, self.command
         held = Signal(element_layout(p))
         m.d.comb += self.elements.payload.eq(held)
-        # Neighbours that will follow for certain: whole lists, or everything when nothing chooses.
+        # Neighbours that will follow: whole lists, or everything when nothing chooses, or what a mask keeps.
         whole = ~command.has_keep & ~command.repeats & command.has_count
-        everything = ~command.has_keep & ~command.has_count & ~command.has_index & ~command.has_mask
+        direct = ~command.has_keep & ~command.has_count & ~command.has_index
         with m.If(self.elements.ready):
             m.d.sync += self.valid.eq(0)
         with m.If(self.step):
@@ -231,11 +240,13 @@ class Expander(wiring.Component):
                     here = (position >= starts[k]) & (position < starts[k] + lengths[k])
                     offset = Mux(command.repeats, 0, position - starts[k])
                     source = Mux(here, (it.first + offset)[:32], source)
-                    end = Mux(here, (it.first + it.length - 1)[:32], end)
+                    end = Mux(here, Mux(command.has_count, (it.first + it.length - 1)[:32], it.end), end)
                     base = Mux(here, it.base, base)
                 m.d.sync += [
                     held.lanes[lane].source.eq(source),
-                    held.lanes[lane].end.eq(Mux(whole, end, Mux(everything, command.inputs - 1, source))),
+                    held.lanes[lane].end.eq(
+                        Mux(direct & ~command.has_mask, command.inputs - 1, Mux(whole | direct, end, source))
+                    ),
                     held.lanes[lane].side.eq(Mux(command.has_order, self.order.words[lane % WORDS_PER_SECTOR], base)),
                 ]
 

@@ -90,6 +90,16 @@ def few_duplicates(x: Inputs) -> None:
     x.scu.data_compaction(x.numbers(N, 1 << 20), None, filter=table)
 
 
+def large_table(x: Inputs) -> None:
+    table = x.scu.filter_table("f", 1 << 20, 1 << 20, life="persistent")
+    x.scu.data_compaction(x.numbers(N, 1 << 20), None, filter=table)
+
+
+def large_best_cost(x: Inputs) -> None:
+    table = x.scu.filter_table("b", 3 << 19, 1 << 20, life="persistent", cost_dtype=np.int32)
+    x.scu.data_compaction(x.numbers(N // 2, 1 << 20), None, filter=table, cost=x.numbers(N // 2, 64))
+
+
 def heavy_duplicates(x: Inputs) -> None:
     table = x.scu.filter_table("f", 1 << 16, 1 << 20, life="persistent")
     x.scu.data_compaction(x.numbers(N, 24), None, filter=table)
@@ -127,13 +137,15 @@ CASES: list[tuple[str, Callable[[Inputs], None], dict[str, str]]] = [
     ("lists of 0 to 63", long_lists, {}),
     ("replication", replication, {}),
     ("replication, accumulated", accumulate, {}),
-    ("filter, few duplicates", few_duplicates, {}),
+    ("filter, few duplicates, table of 1 MB", large_table, {}),
+    ("filter, best cost, table of 1.5 MB", large_best_cost, {}),
+    ("filter, few duplicates, table of 64 KB", few_duplicates, {}),
     ("filter, heavy duplicates", heavy_duplicates, {}),
-    ("filter, best cost", best_cost, {}),
+    ("filter, best cost, table of 64 KB", best_cost, {}),
     ("grouping", grouping, {}),
     ("filter and order applied", apply_filter_and_order, {}),
     ("random gathers, FIFO of 4 KB", random_gathers, {"scu.fetch_fifo_bytes": "4096"}),
-    ("filter, buffer of 16 probes", few_duplicates, {"scu.hash_buffer_bytes": "1152"}),
+    ("filter, table of 64 KB, buffer of 16 probes", few_duplicates, {"scu.hash_buffer_bytes": "1152"}),
 ]
 
 

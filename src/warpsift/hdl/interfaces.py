@@ -84,7 +84,8 @@ def lanes(p: ScuParameters, layout: data.StructLayout) -> data.StructLayout:
 
 
 def input_layout(p: ScuParameters) -> data.StructLayout:
-    return lanes(p, data.StructLayout({"first": 32, "length": 32, "base": SIDE_BITS}))
+    """`end`: without lists, the last input that is known to be kept, for asking ahead."""
+    return lanes(p, data.StructLayout({"first": 32, "length": 32, "end": 32, "base": SIDE_BITS}))
 
 
 def element_layout(p: ScuParameters) -> data.StructLayout:
