@@ -2,6 +2,7 @@
 
 import pytest
 
+from warpsift.machines import load_machine
 from warpsift.validation.chase import dram_latency, l1_latency, l2_latency
 from warpsift.validation.compare import (
     LATENCIES,
@@ -10,7 +11,6 @@ from warpsift.validation.compare import (
     reference_cases,
     run_case,
 )
-from warpsift.machines import load_machine
 
 MEASURE = {"l1": l1_latency, "l2": l2_latency, "dram": dram_latency}
 QUICK = {

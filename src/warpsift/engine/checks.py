@@ -149,5 +149,6 @@ def explain(engine: Engine) -> str:
             "bound: LaunchInfo.fast_forward must name them (gpu.bind_fast_forward)"
         )
     if code == ERROR_COMMANDS_EXHAUSTED:
-        return f"more commands to the memory fast-forward unit are under way than the model holds, at cycle {engine.cycle}"
+        held = "more commands to the memory fast-forward unit are under way than the model holds"
+        return f"{held}, at cycle {engine.cycle}"
     return f"engine error {code} at cycle {engine.cycle}"

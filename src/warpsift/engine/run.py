@@ -162,9 +162,9 @@ def run(S, final, pause_at):
             dry = dispatch_tick(S)
         if dry != 0 and final == 0:
             return np.int64(NEED_WORK)
-        if final != 0 and C.live_ctas == 0 and C.chunk_head == C.chunk_tail and N.in_use == 0:
-            if mff_drained(S) != 0:
-                return np.int64(DONE)
+        idle = C.live_ctas == 0 and C.chunk_head == C.chunk_tail and N.in_use == 0
+        if final != 0 and idle and mff_drained(S) != 0:  # asking sends what is left, so it comes last
+            return np.int64(DONE)
         handle_events(S)
         dram_tick(S)
         memory_cycle(S)

@@ -65,7 +65,8 @@ class Progress:
         now = time.monotonic()
         elapsed = now - self._start
         wait = REDRAW_SECONDS if self._terminal or not self._shown else LOG_SECONDS
-        if not self._enabled or not self._text or self._over.is_set() or elapsed < QUIET_SECONDS or now - self._shown < wait:
+        silent = not self._enabled or not self._text or self._over.is_set()
+        if silent or elapsed < QUIET_SECONDS or now - self._shown < wait:
             return
         self._shown = now
         line = f"{self._title}: {self._text}, {elapsed:.0f} s"

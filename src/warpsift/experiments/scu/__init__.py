@@ -6,7 +6,7 @@ A module has `matrix(scale) -> list[Request]` and `figure(results, scale) -> Fig
 from warpsift.experiments.scu import area, fig01, fig09, fig10, fig11, fig12, fig13, ladder, workload
 from warpsift.experiments.scu.runs import GRAPHS
 
-TITLE = "SCU: a stream compaction unit for energy-efficient GPGPU graph processing (ISCA 2019)"
+TITLE = "SCU: a GPU stream compaction unit for graph processing (ISCA 2019)"
 EXPERIMENTS = (fig01, fig10, fig09, fig11, workload, fig12, fig13, ladder, area)
 
 __all__ = ["EXPERIMENTS", "GRAPHS", "TITLE"]
