@@ -27,6 +27,8 @@ def test_each_unit_has_the_baseline_of_its_own_style():
         assert entry["gpu_seconds"] + entry["unit_seconds"] == pytest.approx(entry["seconds"])
         assert (entry["unit_seconds"] > 0) == (entry["unit"] == "scu")
         assert (entry["speedup"] == 1) == (entry["unit"] == "none")
+        assert 0 <= entry["unit_floor_seconds"] <= entry["unit_seconds"]
+        assert (entry["unit_floor_seconds"] > 0) == (entry["unit"] == "scu")
         assert entry["energy_joules"] > 0
 
 

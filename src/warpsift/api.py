@@ -129,6 +129,12 @@ def add_timing(result: RunResult, engine: Engine, machine: Machine, edges: int) 
     unit_cycles = sum(timed.counters.cycles for timed in engine.operations)
     result.timing["unit_seconds"] = engine.seconds(unit_cycles)
     result.timing["gpu_seconds"] = result.timing["seconds"] - result.timing["unit_seconds"]
+    if engine.operations:
+        from warpsift.units.scu_floor import floor_cycles
+
+        floor = floor_cycles(machine, [timed.counters for timed in engine.operations])
+        result.timing["unit_floor_seconds"] = engine.seconds(1) * floor["cycles"]
+        result.timing["unit_floor_cycles_by_bound"] = {k: round(v) for k, v in floor.items() if k != "cycles"}
     result.machine = machine_parameters(machine)
     result.engine = engine
     for phase in result.phases:

@@ -42,6 +42,8 @@ class Entry:
             "measured_seconds": measured_seconds(mine),
             "speedup_of_all_phases": _ratio(base.seconds, mine.seconds),
             "gpu_seconds": mine.gpu_seconds,
+            "unit_floor_seconds": mine.timing.get("unit_floor_seconds", 0.0),
+            "speedup_at_floor": _ratio(base.seconds, mine.gpu_seconds + mine.timing.get("unit_floor_seconds", 0.0)),
             "unit_seconds": mine.unit_seconds,
             "compaction_share": compaction_share(mine),
             "gpu_warp_instructions": mine.warp_instructions,
