@@ -1,4 +1,7 @@
-"""Streaming reads and atomics: how much of the peak a machine reaches, and how fast one address is updated."""
+"""Streaming reads and atomics: how much of the peak a machine reaches, and how fast one address is updated.
+
+The reading kernel decides the share (docs/validation.md has two others): this is the one that asks for most at once.
+"""
 
 from __future__ import annotations
 
