@@ -102,8 +102,8 @@ class RunResult:
         raise AttributeError(f"a run has no {name!r}; it has {', '.join(known)}")
 
     def rows(self) -> list[dict[str, Any]]:
-        """The phase table, one dictionary a row: `pandas.DataFrame(result.rows())`."""
-        return [phase.as_dict() for phase in self.phases]
+        """The phase table, one dictionary a row: `pandas.DataFrame(result.rows())`; `as_dict` has all counters."""
+        return [{k: v for k, v in phase.as_dict().items() if k != "counters"} for phase in self.phases]
 
     def as_dict(self) -> dict[str, Any]:
         """Everything but the answer itself, ready for JSON."""
@@ -122,6 +122,6 @@ class RunResult:
             **self.timing,
             **self.energy,
             "host_seconds": round(self.host_seconds, 4),
-            "phases": self.rows(),
+            "phases": [phase.as_dict() for phase in self.phases],
             "machine": self.machine,
         }
