@@ -177,9 +177,13 @@ class Store:
 
     def _is_ours(self, db: sqlite3.Connection) -> bool:
         """Whether the tables are there; refuses files that are something else."""
-        application = db.execute("PRAGMA application_id").fetchone()[0]
-        version = db.execute("PRAGMA user_version").fetchone()[0]
-        tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        db.execute("BEGIN")  # one view of the file: another process may be making the store right now
+        try:
+            tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            application = db.execute("PRAGMA application_id").fetchone()[0]
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+        finally:
+            db.execute("ROLLBACK")
         if application != APPLICATION_ID and tables:
             raise StoreError(f"{self.path} is an SQLite file of another program; give a new name with --store")
         if version > SCHEMA_VERSION:
