@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_mff
-from warpsift.engine import mff_state
+from warpsift.engine import crossbar, mff_state, noc
 from warpsift.engine.engine import Engine, EngineError
 from warpsift.machines import MachineError, load_machine
 from warpsift.simt import Gpu, kernel
@@ -289,6 +289,39 @@ def test_equal_runs_give_equal_counters():
 
 def test_an_ideal_network_loses_nothing():
     check_gather((2, 300, 40, 3000), {"ideal.noc": True, "mff.issue_engines": 1, "mff.jobs_per_engine": 1})
+
+
+def crossing(kinds, slice_full=False, unit_full=False):
+    """The first packets of SMs 0, 1, ... want output 0: which input is granted, and the engine."""
+    engine = Engine(load_machine(MACHINE))
+    S, tables = engine._S, engine._arena.arrays
+    if slice_full:
+        tables["l2.slices"][0].ready_sectors = tables["l2"][0].queue_entries
+    if unit_full:
+        tables["mff"][0].jobs_used = tables["mff"][0].engines * tables["mff"][0].jobs_per_engine
+    for sm, kind in enumerate(kinds):
+        index = noc.packet_new(S)
+        row = tables["noc.packets"][index]
+        row.kind, row.destination, row.flits, row.ready = kind, 0, 1, -engine.machine.noc.hop_latency_cycles
+        noc.noc_inject(S, noc.REQUESTS, sm, index)
+    return crossbar.grant(S, noc.REQUESTS, 0), tables["noc.networks"][noc.REQUESTS], tables["mff"][0]
+
+
+def test_a_command_does_not_wait_for_a_full_l2_slice():
+    kinds = (noc.READ, noc.MFF_COMMAND)
+    assert crossing(kinds)[0] == 0
+    granted, network, _ = crossing(kinds, slice_full=True)
+    assert granted == 1 and network.blocked == 1 and network.active == 1  # the read is held back, and counted
+    granted, network, _ = crossing((noc.READ, noc.READ), slice_full=True)
+    assert granted == -1 and network.blocked == 1 and network.active == 0  # sleeps until the slice has room
+
+
+def test_a_command_without_a_job_entry_holds_back_no_other_sm():
+    kinds = (noc.MFF_COMMAND, noc.READ)
+    granted, network, unit = crossing(kinds, unit_full=True)
+    assert granted == 1 and network.blocked == 0 and unit.mff_stall_job_cycles == 1
+    granted, network, unit = crossing(kinds, slice_full=True, unit_full=True)
+    assert granted == -1 and network.active == 1 and unit.mff_stall_job_cycles == 1  # asks again in the next cycle
 
 
 # ------------------------------------------------------------------------------------- refusals

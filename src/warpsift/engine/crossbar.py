@@ -67,7 +67,7 @@ def deliver(S, net, index):
 
 @kernel(i64, S_t, i64)
 def without_commands(S, requests):
-    """The inputs of the request network whose first packet is no command: no job entry is free for one."""
+    """Of these inputs of the request network, those whose first packet is no command to the fast-forward unit."""
     N = noc(S.p_noc, 0)
     T = network(N.p_networks, REQUESTS)
     left = requests
@@ -80,6 +80,36 @@ def without_commands(S, requests):
     return requests
 
 
+@kernel(i64, S_t, i64)
+def takeable(S, output):
+    """The inputs whose first packet can leave the request network here; 0: the output waits.
+
+    A full slice holds back everything but commands, which go to the fast-forward unit in front of it; a unit without
+    a free job entry holds back commands alone.
+    """
+    N = noc(S.p_noc, 0)
+    T = network(N.p_networks, REQUESTS)
+    O = output_port(T.p_outputs, output)
+    slice_full = l2_full(S, output)
+    unit_full = mff_full(S)
+    if slice_full == 0 and unit_full == 0:
+        return O.requests
+    others = without_commands(S, O.requests)
+    commands = O.requests ^ others
+    bit = np.int64(1) << output
+    if slice_full != 0:
+        if others != 0 and T.blocked & bit == 0:  # the slice says when it has room: l2.output_unblock
+            O.blocked_since = N.cycle
+            T.blocked |= bit
+        if commands == 0:
+            T.active ^= bit
+        others = np.int64(0)
+    if unit_full != 0 and commands != 0:
+        mff(S.p_mff, 0).mff_stall_job_cycles += 1
+        commands = np.int64(0)
+    return others | commands
+
+
 @kernel(i64, S_t, i64, i64)
 def grant(S, net, output):
     """The input that may send a flit to this output now, or -1."""
@@ -88,19 +118,9 @@ def grant(S, net, output):
     O = output_port(T.p_outputs, output)
     if O.locked >= 0:
         return O.locked
-    if net == REQUESTS and l2_full(S, output) != 0:  # the slice says when it has room: l2.output_unblock
-        if (T.blocked >> output) & 1 == 0:
-            O.blocked_since = N.cycle
-            T.blocked |= np.int64(1) << output
-        T.active ^= np.int64(1) << output
+    requests = takeable(S, output) if net == REQUESTS else O.requests
+    if requests == 0:
         return np.int64(-1)
-    requests = O.requests
-    if net == REQUESTS and mff_full(S) != 0:
-        requests = without_commands(S, requests)
-        if requests != O.requests:
-            mff(S.p_mff, 0).mff_stall_job_cycles += 1
-        if requests == 0:
-            return np.int64(-1)
     above = requests & (np.int64(-1) << O.pointer)
     return ctz(above) if above != 0 else ctz(requests)
 
