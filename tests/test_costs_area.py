@@ -76,6 +76,12 @@ def test_mff_grows_with_each_of_its_parts(field):
     assert mff_area(larger).total_mm2 > mff_area(plain).total_mm2
 
 
+def test_the_least_unit_has_a_price_of_at_most_the_smallest_arrays():
+    fields = ("issue_engines", "jobs_per_engine", "work_registers", "tags_per_memory_unit", "lines_per_memory_unit")
+    least = mff_area(MffHardware(**dict.fromkeys(fields, 1)))
+    assert 0 < least.storage_mm2 < 0.5 * mff_area(MffHardware()).storage_mm2
+
+
 def test_leakage_follows_area():
     small, large = (unit_instance(ScuHardware(width=w)) for w in (1, 8))
     assert 0 < small.leakage_w < large.leakage_w

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, dijkstra
 
 from warpsift.graph import CsrGraph, describe, list_graphs, load_graph
 from warpsift.graph.generators.delaunay import delaunay, triangulation_edges
 from warpsift.graph.generators.names import KINDS
 from warpsift.graph.generators.rmat import GRAPH500, kron, rmat, rmat_arcs
 from warpsift.graph.generators.space import hilbert_keys, insertion_order
+from warpsift.graph.generators.web import web
 from warpsift.graph.presets import presets
 
 SMALL = {
@@ -193,6 +194,28 @@ def test_webs_are_local_with_a_power_law_of_in_degrees():
         for v in range(1000, 3000)
     ]
     assert sum(shared) > 0.35 * (graph.offsets[3000] - graph.offsets[1000])
+
+
+def _distances(graph, source: int) -> np.ndarray:
+    """Hops from a node to all that it reaches."""
+    hops = dijkstra(graph.to_scipy(), indices=source, unweighted=True)
+    return hops[np.isfinite(hops)]
+
+
+@pytest.mark.parametrize("name", ["amazon-2008@1/32", "cnr-2000@1/32", "dewiki-2013@1/128"])
+def test_link_graphs_are_small_worlds(name):
+    graph = load_graph(name)
+    for source in (graph.nodes // 3, graph.nodes // 2, graph.nodes - 1):
+        hops = _distances(graph, source)
+        assert hops.size > 0.5 * graph.nodes
+        assert hops.max() < 40 and 3 < hops.mean() < 12
+
+
+def test_links_to_any_page_make_the_small_world():
+    size = 735_323 // 32
+    far = _distances(web(size, 7.0, 1, 10), size // 2).max()
+    creeping = _distances(web(size, 7.0, 1, 10, elsewhere=0.0), size // 2).max()
+    assert creeping > 3 * far
 
 
 def _tail_exponent(degrees: np.ndarray) -> float:

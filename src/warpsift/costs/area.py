@@ -230,7 +230,8 @@ def mff_area(hardware: MffHardware) -> AreaReport:
     node, units = hardware.node_nm, hardware.memory_units
 
     def array(kind: str, size_bytes: int, word_bits: int, copies: int) -> tuple[float, float]:
-        found = cacti_table.figures(kind, size_bytes, word_bits, node)
+        priced = max(size_bytes, cacti_table.smallest_bytes(kind, word_bits))  # an upper bound for smaller ones
+        found = cacti_table.figures(kind, priced, word_bits, node)
         return copies * found.area_mm2, copies * found.leakage_mw / 1e3
 
     jobs = array("fifo", hardware.jobs_per_engine * hardware.job_bytes, 256, hardware.issue_engines)

@@ -48,6 +48,11 @@ def arrays() -> list[tuple[Array, Figures]]:
     ]
 
 
+def smallest_bytes(kind: str, word_bits: int) -> int:
+    """The smallest array of this kind in the table: what a smaller one costs at most."""
+    return min(points[0][0] for (k, _, bits, _), points in _families().items() if (k, bits) == (kind, word_bits))
+
+
 def figures(kind: str, size_bytes: float, word_bits: int, node_nm: int = 32, associativity: int = 1) -> Figures:
     """CACTI's figures for an array of any size in range, at the node's own voltage."""
     table_node = node_nm if node_nm in NODES_NM else 22

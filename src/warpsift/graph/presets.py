@@ -23,7 +23,7 @@ from warpsift.graph.generators.gene import gene
 from warpsift.graph.generators.mesh3d import mesh3d
 from warpsift.graph.generators.rmat import kron
 from warpsift.graph.generators.road import road
-from warpsift.graph.generators.web import web
+from warpsift.graph.generators.web import FAR_COPIES, web
 from warpsift.graph.limits import size_problem
 
 _DENSEST = 0.25  # share of all pairs that a part of a gene network may join
@@ -43,6 +43,7 @@ class Preset:
     edge_factor: int = 0  # kron
     unknowns: int = 0  # mesh3d
     most_links: int = 0  # web, 0 for no bound
+    far_copies: float = FAR_COPIES  # web
 
     @property
     def degree(self) -> float:
@@ -65,7 +66,7 @@ class Preset:
         if self.kind == "mesh3d":
             return mesh3d(self.nodes, self.unknowns, seed)
         if self.kind == "web":
-            return web(self.nodes, self.degree, seed, self.most_links or None)
+            return web(self.nodes, self.degree, seed, self.most_links or None, self.far_copies)
         makers = {"road": road, "collab": collab, "gene": gene}
         return makers[self.kind](self.nodes, self.degree, seed)
 

@@ -1,6 +1,8 @@
 """The `[mff]` section of a machine file: a memory fast-forward unit between the interconnect and the memory units.
 
-Defaults are the configuration of the MFF paper, section 6.1. Cycles are L2 clocks.
+Defaults are the configuration of the MFF paper, section 6.1, for its GTX 480; the other machines have the same unit,
+with tags and lines for each of their own L2 slices. What the paper leaves open is an option here, with our answer as
+the default and the reason beside it. Cycles are L2 clocks.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from warpsift.graph.generators.web import WEB_DEGREE, web
 from warpsift.graph.limits import size_problem
 
 # Raised when a generator's results change, so that cached graphs of older versions are not used.
-GENERATOR_VERSION = 1
+GENERATOR_VERSION = 2
 
 
 Maker = Callable[[int, float | None, int], CsrGraph]  # size, degree or None for the default, seed
