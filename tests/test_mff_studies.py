@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import naive_mff
 from warpsift.algorithms import ALGORITHMS, Options
+from warpsift.api import simulate
+from warpsift.cli import app
 from warpsift.experiments import cache_study, fast_forward, temporal_window
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
 from warpsift.simt import Gpu
 from warpsift.simt.stream import LINE_SHIFT, LOAD
+from warpsift.units import mff_floor
 
 
 class Tape:
@@ -90,8 +96,9 @@ def test_windows_below_one_are_refused():
         temporal_window.Windowed(Tape(), 0)
 
 
-def test_cache_study(tmp_path):
-    rows = cache_study.study(load_graph("rmat-11"), factors=(1, 16))
+def test_cache_study(tmp_path, monkeypatch):
+    monkeypatch.setattr(cache_study, "FACTORS", (1, 16))
+    rows = cache_study.study(load_graph("rmat-11"))
     by_place = {(row["instead"], row["factor"]): row for row in rows}
     assert set(by_place) == {("mff", 1), ("l1", 1), ("l1", 16), ("l2", 1), ("l2", 16)}
     assert by_place["l1", 1]["speedup"] == by_place["l2", 1]["speedup"] == 1
@@ -116,6 +123,30 @@ def test_ratios_against_the_plain_gpu():
     assert ratios["mff"]["speedup"] > 1
     assert ratios["mff"]["flit_reduction"] > 0.3
     assert ratios["mff"]["energy_reduction"] > 0
+
+
+def test_the_command_line_takes_several_algorithms(monkeypatch):
+    monkeypatch.setattr(cache_study, "FACTORS", (1, 2))
+    arguments = ["study", "caches", "--graph", "rmat-8", "--algorithms", "pagerank,bfs", "--max-iterations", "2"]
+    done = CliRunner().invoke(app, [*arguments, "--set", "mff.work_registers=64", "--json"])
+    rows = json.loads(done.stdout)
+    assert [(r["algorithm"], r["instead"], r["factor"]) for r in rows] == [
+        (name, *place)
+        for name in ("pagerank", "bfs")
+        for place in (("mff", 1), ("l1", 1), ("l1", 2), ("l2", 1), ("l2", 2))
+    ]
+
+
+def test_the_floor_of_the_unit_is_below_what_it_takes():
+    machine = load_machine("gtx480")
+    counts = {"mff_words": 1200, "mff_jobs": 1, "mff_tag_searches": 600, "mff_words_sent": 0}
+    counts |= {"mff_completion_messages": 0, "reply_flits_sent": 12, "request_flits_sent": 15}
+    counts |= {"dram_reads": 0, "dram_writes": 0}
+    assert mff_floor.bounds(machine, counts)["updates"] == 200  # 2400 updates in 12 memory units, one per clock
+    assert mff_floor.floor_cycles(machine, [counts, counts | {"mff_jobs": 0}])["cycles"] == 200
+    result = simulate("bfs", "rmat-12", gpu="gtx480", unit="mff")
+    floor = mff_floor.floor_cycles(machine, [launch.counters for launch in result.engine.launches])
+    assert 0.1 * result.timing["cycles"] < floor["cycles"] < result.timing["cycles"]
 
 
 @pytest.mark.parametrize("gpu", ["gtx480", "gtx980", "tx1"])

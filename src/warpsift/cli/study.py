@@ -51,21 +51,35 @@ def temporal_window(
 
 
 @study.command("caches", context_settings=CONTEXT)
-def caches(graph: GraphOption, gpu: GpuName = "gtx480", plot: PlotOption = None, as_json: JsonOption = False) -> None:
+def caches(
+    graph: GraphOption,
+    gpu: GpuName = "gtx480",
+    algorithms: Annotated[str, typer.Option(help="Separated by commas: pagerank, bfs, sssp, wcc.")] = "pagerank,bfs",
+    max_iterations: Annotated[int | None, typer.Option(help="Super-steps, other than PageRank's one.")] = None,
+    set_: SetOption = None,
+    plot: PlotOption = None,
+    as_json: JsonOption = False,
+) -> None:
     """L1 and L2 scaled 1 to 16 times at unchanged latency, against the MFF (MFF paper, section 6.2).
+
+    PageRank runs one super-step, since all are alike.
 
     \b
     Example:
       warpsift study caches --graph amazon-2008@1/8 --plot caches.png
+      warpsift study caches --graph dblp-2010 --algorithms sssp --max-iterations 12
     """
+    from warpsift.algorithms import Options
     from warpsift.experiments import cache_study as module
     from warpsift.report.progress import Progress
+    from warpsift.request import algorithm_named
 
+    names = [algorithm_named(name).name for name in algorithms.split(",")]
     loaded = load_for(graph, f"cache study on {graph}", False, False, False)
     with Progress(f"cache study on {graph}") as progress:
-        progress.note("PageRank with larger caches, and with the MFF")
-        rows = module.study(loaded, gpu=gpu)
-    columns = ["instead", "factor", "cycles", "dram_bytes", "speedup", "share_of_mff"]
+        options = Options(max_iterations=max_iterations)
+        rows = module.study(loaded, names, gpu, overrides_of(set_), options, progress.note)
+    columns = ["algorithm", "instead", "factor", "cycles", "dram_bytes", "speedup", "share_of_mff"]
     _show(rows, columns, (plot, module.plot), as_json)
 
 

@@ -8,7 +8,9 @@ CACTI tables.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,25 +28,27 @@ L1_BYTES = 16 * 1024  # of the paper's GTX 480
 def study(
     graph: CsrGraph,
     algorithms: Iterable[str] = ("pagerank",),
-    factors: Sequence[int] = FACTORS,
     gpu: str = "gtx480",
     overrides: Mapping[str, Any] | None = None,
     options: Options | None = None,
+    note: Callable[[str], None] = lambda text: None,
 ) -> list[Row]:
     """Rows of cache, factor, cycles, speedup over the plain GPU, and its share of the unit's speedup."""
     plain = load_machine(gpu, overrides)
-    chosen = options or Options(max_iterations=1)
     rows: list[Row] = []
     for name in algorithms:
+        chosen = replace(options or Options(), **({"max_iterations": 1} if name == "pagerank" else {}))
+        note(f"{name} on the plain GPU and with the MFF")
         base = measure(graph, name, "plain", plain, chosen)
         unit = measure(graph, name, "mff", plain, chosen)
         rows.append(_row(base, unit, base, "mff", 1, unit))
-        for cache in ("l1", "l2"):
-            size = getattr(plain, cache).size_bytes
-            for factor in factors:
-                setting = {**(overrides or {}), f"{cache}.size_bytes": size * factor}
-                mine = base if factor == 1 else measure(graph, name, "plain", load_machine(gpu, setting), chosen)
-                rows.append(_row(base, unit, mine, cache, factor, mine))
+        for cache, factor in itertools.product(("l1", "l2"), FACTORS):
+            setting = {**(overrides or {}), f"{cache}.size_bytes": getattr(plain, cache).size_bytes * factor}
+            mine = base
+            if factor > 1:
+                note(f"{name} with {factor} x {cache.upper()}")
+                mine = measure(graph, name, "plain", load_machine(gpu, setting), chosen)
+            rows.append(_row(base, unit, mine, cache, factor, mine))
     return rows
 
 
