@@ -271,7 +271,23 @@ def test_refusals_before_anything_is_written():
         "replication_compaction: add=True needs out=, the array to add to",
         scu.replication_compaction, data, ones, add=True,
     )  # fmt: skip
+    refused(f"{op}: at=-1; write the place of the first element, 0 or more", scu.data_compaction, data, mask, at=-1)
+    floats = put(scu, np.zeros(10), np.float32, "floats")
+    refused(
+        f"{op}: 'data' is int32, output 'floats' float32; the unit moves bits, it does not convert",
+        scu.data_compaction, data, mask, out=floats,
+    )  # fmt: skip
+    refused(
+        f"{op}: data is a list; write a DeviceArray, such as gpu.memory.array(name, values)",
+        scu.data_compaction, [1, 2], None,
+    )  # fmt: skip
     refused("bitmask: no comparison '=>'; write one of == != < <= > >=", scu.bitmask, data, "=>", 1)
+    refused("bitmask: reference 'x'; write a number", scu.bitmask, data, "<", "x")
+    words = put(scu, np.arange(40), np.uint32, "words")
+    refused(
+        "bitmask: output 'words' overlaps the input 'words'; write to another array",
+        scu.bitmask, words, "<", 3, out=words,
+    )  # fmt: skip
     assert out.host.tolist() == [-1] * 4 and not scu.gpu.sink.operations
 
 
@@ -312,6 +328,15 @@ def test_refusals_of_filters_and_groups():
         None,
         group=order,
     )
+    scu.data_compaction(data, None, filter=scu.filter_table("t3", 1024, 10))
+    refused(
+        f"{op}: filter= is a vector that a later call has overwritten; apply a vector before the unit builds the next",
+        scu.data_compaction, data, None, filter=keep,
+    )  # fmt: skip
+    refused(
+        f"{op}: group= is a DeviceArray; write a table, or the vector that a call with the table returned",
+        scu.data_compaction, data, None, group=data,
+    )  # fmt: skip
     floats = put(scu, np.zeros(4), np.float32, "floats")
     refused(
         f"{op}: 'floats' is float32; filtering and grouping work on integers of 4 bytes or less",

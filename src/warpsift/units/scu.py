@@ -22,13 +22,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import DTypeLike
 
-from warpsift.errors import WarpsiftError
 from warpsift.machines.scu_spec import ScuSpec
 from warpsift.simt import DeviceArray, Gpu
 from warpsift.simt.stream import UnitInfo
 from warpsift.units import scu_walk
 from warpsift.units.filtering import FilterTable
 from warpsift.units.grouping import GroupTable
+from warpsift.units.scu_checks import ScuError, check_arrays, check_ids, check_overlap, length, refuse_input
 from warpsift.units.scu_operation import Access, FilterVector, OrderVector, ScuOperation, Target
 
 COMPARISONS: dict[str, Callable] = {
@@ -45,10 +45,6 @@ Filter = FilterTable | FilterVector
 Group = GroupTable | OrderVector
 
 
-class ScuError(WarpsiftError):
-    """An operation of the SCU with arguments that it cannot take."""
-
-
 class Scu:
     """One unit, attached to a GPU."""
 
@@ -59,6 +55,7 @@ class Scu:
             raise ScuError(problem)
         self.phase = phase
         self._vectors: dict[str, DeviceArray] = {}
+        self._latest: dict[str, FilterVector | OrderVector] = {}  # what each of them holds
 
     # ------------------------------------------------------------------ tables
     def filter_table(self, name: str, size_bytes: int, keys: int, **options) -> FilterTable:
@@ -90,8 +87,10 @@ class Scu:
         compare = COMPARISONS.get(comparison)
         if compare is None:
             raise ScuError(f"bitmask: no comparison {comparison!r}; write one of {' '.join(COMPARISONS)}")
-        access = self._access("bitmask", data, len(data) if count is None else count)
-        out = self._mask_output("bitmask", out, access.total)
+        if not isinstance(reference, int | float | np.number):
+            raise ScuError(f"bitmask: reference {reference!r}; write a number")
+        access = self._access("bitmask", data, length(data) if count is None else count)
+        out = self._mask_output("bitmask", out, access)
         target = Target(out, compare=compare, reference=reference)  # type: ignore[arg-type]
         return self._run("bitmask", access, target, phase)
 
@@ -109,7 +108,7 @@ class Scu:
         phase: str | None = None,
     ):
         """data[i] where mask[i], in order, to out[at:]."""
-        access = self._access("data_compaction", data, len(data) if count is None else count, mask=mask)
+        access = self._access("data_compaction", data, length(data) if count is None else count, mask=mask)
         return self._finish("data_compaction", access, (out, at), (filter, group), (cost, None), phase)
 
     def access_compaction(
@@ -127,7 +126,7 @@ class Scu:
         phase: str | None = None,
     ):
         """data[index[i]] where mask[i], in order, to out[at:]."""
-        inputs = len(index) if count is None else count
+        inputs = length(index) if count is None else count
         access = self._access("access_compaction", data, inputs, mask=mask, index=index)
         return self._finish("access_compaction", access, (out, at), (filter, group), (cost, None), phase)
 
@@ -146,7 +145,7 @@ class Scu:
         phase: str | None = None,
     ):
         """Each data[i] with mask[i], counts[i] times, to out[at:]; with `add`, added to what is there."""
-        inputs = len(counts) if count is None else count
+        inputs = length(counts) if count is None else count
         access = self._access("replication_compaction", data, inputs, mask=mask, count=counts, repeats=True)
         return self._finish("replication_compaction", access, (out, at), (filter, group), (None, None), phase, add)
 
@@ -171,12 +170,13 @@ class Scu:
         For the best-cost filter, an element's cost is cost[same position as in data] + cost_base[i].
         """
         name = "access_expansion_compaction"
-        inputs = len(index) if count is None else count
+        inputs = length(index) if count is None else count
         access = self._access(name, data, inputs, mask=mask, index=index, count=counts)
         return self._finish(name, access, (out, at), (filter, group), (cost, cost_base), phase)
 
     # ------------------------------------------------------------------ checks
     def _access(self, name: str, data: DeviceArray, inputs: int, *, repeats: bool = False, **vectors) -> Access:
+        check_arrays(name, data=data, **vectors)
         if data.itemsize not in ELEMENT_BYTES:
             raise ScuError(f"{name}: elements of '{data.name}' have {data.itemsize} bytes; the unit moves 1, 2, 4 or 8")
         if inputs < 0:
@@ -204,20 +204,9 @@ class Scu:
             len(data),
         )
         if wrong >= 0:
-            self._bad_input(name, access, int(wrong))
+            refuse_input(name, access, int(wrong))
         access.total = int(access.total)
         return access
-
-    @staticmethod
-    def _bad_input(name: str, access: Access, i: int) -> None:
-        count = int(access.count.host[i]) if access.count is not None else 1
-        if count < 0:
-            raise ScuError(f"{name}: count[{i}] = {count} of '{access.count.name}' is negative")  # type: ignore[union-attr]
-        first = int(access.index.host[i]) if access.index is not None else i
-        last = first if access.repeats else first + count - 1
-        raise ScuError(
-            f"{name}: input {i} takes elements {first} to {last} of '{access.data.name}', which has {len(access.data)}"
-        )
 
     def _finish(
         self,
@@ -231,6 +220,8 @@ class Scu:
     ):
         """Decide from the kinds of `filter` and `group` what the operation makes, check its output, and run it."""
         filter, group = steps
+        check_arrays(name, out=place[0], cost=costs[0], cost_base=costs[1])
+        self._check_steps(name, filter, group)
         if isinstance(filter, FilterVector):
             if filter.elements != access.total:
                 raise ScuError(
@@ -251,6 +242,21 @@ class Scu:
         out = self._output(name, access, out, at, add)
         return self._run(name, access, Target(out, at, add=add), phase)
 
+    def _check_steps(self, name: str, filter: Filter | None, group: Group | None) -> None:
+        """Tables and vectors are what they should be, and no vector's memory holds a later one."""
+        for role, given, kinds in (("filter", filter, Filter), ("group", group, Group)):
+            if given is not None and not isinstance(given, kinds):
+                wanted = "a table, or the vector that a call with the table returned"
+                raise ScuError(f"{name}: {role}= is a {type(given).__name__}; write {wanted}")
+            if isinstance(given, FilterVector | OrderVector):
+                memory = given.words if isinstance(given, FilterVector) else given.places
+                if self._vectors.get(memory.name) is not memory or self._latest.get(memory.name) is given:
+                    continue  # its own memory, or still what the unit built last
+                raise ScuError(
+                    f"{name}: {role}= is a vector that a later call has overwritten; "
+                    f"apply a vector before the unit builds the next"
+                )
+
     def _build_filter(self, name, access: Access, table: FilterTable, group, costs, phase):
         if group is not None:
             raise ScuError(f"{name}: build the filter first, then the order with filter=<the vector> and group=<table>")
@@ -258,47 +264,30 @@ class Scu:
         if (table.cost_dtype is not None) != (cost is not None or base is not None):
             wants = "needs cost= or cost_base=" if table.cost_dtype is not None else "takes no costs"
             raise ScuError(f"{name}: filter table '{table.name}' {wants}")
-        for role, column, length in (("cost", cost, len(access.data)), ("cost_base", base, access.inputs)):
-            if column is not None and (column.dtype != table.cost_dtype or len(column) < length):
+        for role, column, least in (("cost", cost, len(access.data)), ("cost_base", base, access.inputs)):
+            if column is not None and (column.dtype != table.cost_dtype or len(column) < least):
                 raise ScuError(
                     f"{name}: {role} '{column.name}' is {column.dtype}[{len(column)}]; "
-                    f"table '{table.name}' needs {table.cost_dtype}[{length}]"
+                    f"table '{table.name}' needs {table.cost_dtype}[{least}]"
                 )
-        self._check_ids(name, access, table.keys, table.name)
+        check_ids(name, access, table.keys, table.name)
         words = self._scratch("scu.filter", -(-access.total // 32), np.uint32)
         target = Target(words, filter=table, cost=cost, cost_base=base)
         _, kept = self._run(name, access, target, phase)
-        return FilterVector(words, access.total, kept), kept
+        self._latest[words.name] = vector = FilterVector(words, access.total, kept)
+        return vector, kept
 
     def _build_order(self, name: str, access: Access, table: GroupTable, phase: str | None):
-        self._check_ids(name, access, table.keys, table.name)
+        check_ids(name, access, table.keys, table.name)
         places = self._scratch("scu.order", access.survivors, np.int32)
         _, n = self._run(name, access, Target(places, group=table), phase)
-        return OrderVector(places, n), n
-
-    @staticmethod
-    def _check_ids(name: str, access: Access, keys: int, table: str) -> None:
-        data = access.data
-        if data.dtype.kind not in "iu" or data.itemsize > 4:
-            raise ScuError(
-                f"{name}: '{data.name}' is {data.dtype}; filtering and grouping work on integers of 4 bytes or less"
-            )
-        a = access
-        none = np.zeros(1, np.int32)
-        low, high = scu_walk.extremes(
-            a.inputs,
-            a.flags(False),
-            a.mask.host if a.mask is not None else np.zeros(1, np.uint32),
-            a.index.host if a.index is not None else none,
-            a.count.host if a.count is not None else none,
-            data.host,
-        )
-        if low < 0 or high >= keys:
-            wrong = low if low < 0 else high
-            raise ScuError(f"{name}: '{data.name}' holds {wrong}, table '{table}' was made for IDs 0 to {keys - 1}")
+        self._latest[places.name] = vector = OrderVector(places, n)
+        return vector, n
 
     def _output(self, name: str, access: Access, out: DeviceArray | None, at: int, add: bool) -> DeviceArray:
         data, needed = access.data, access.survivors
+        if at < 0:
+            raise ScuError(f"{name}: at={at}; write the place of the first element, 0 or more")
         if out is None:
             if add:
                 raise ScuError(f"{name}: add=True needs out=, the array to add to")
@@ -308,28 +297,29 @@ class Scu:
                 f"{name}: elements of '{data.name}' have {data.itemsize} bytes, "
                 f"those of output '{out.name}' {out.itemsize}"
             )
-        if at < 0 or at + needed > len(out):
+        if (out.dtype.kind == "f") != (data.dtype.kind == "f"):
+            raise ScuError(
+                f"{name}: '{data.name}' is {data.dtype}, output '{out.name}' {out.dtype}; the unit moves bits, it "
+                f"does not convert"
+            )
+        if at + needed > len(out):
             raise ScuError(
                 f"{name}: {needed} elements from place {at} on do not fit '{out.name}', which has {len(out)}"
             )
-        begin, end = out.address + at * out.itemsize, out.address + (at + needed) * out.itemsize
-        columns = [data, access.mask, access.index, access.count]
-        columns += [access.filter.words if access.filter else None, access.order.places if access.order else None]
-        for column in columns:
-            if column is not None and needed and begin < column.address + column.size_bytes and column.address < end:
-                raise ScuError(
-                    f"{name}: output '{out.name}' overlaps the input '{column.name}'; write to another array"
-                )
+        check_overlap(name, access, out, (at * out.itemsize, (at + needed) * out.itemsize))
         return out
 
-    def _mask_output(self, name: str, out: DeviceArray | None, bits: int) -> DeviceArray:
+    def _mask_output(self, name: str, out: DeviceArray | None, access: Access) -> DeviceArray:
+        bits = access.total
         words = -(-bits // 32)
         if out is None:
             return self.gpu.memory.empty("scu.bitmask", max(words, 1), np.uint32)
+        check_arrays(name, out=out)
         if out.dtype != np.uint32 or len(out) < words:
             raise ScuError(
                 f"{name}: mask '{out.name}' is {out.dtype}[{len(out)}]; {bits} elements need uint32[{words}]"
             )
+        check_overlap(name, access, out, (0, words * out.itemsize))
         return out
 
     # ------------------------------------------------------------------ running
