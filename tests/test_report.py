@@ -187,6 +187,10 @@ def test_a_figure_shows_itself_in_a_notebook():
             "warpsift run sssp --graph 'my graph.mtx' --gpu titanx --set l2.ways=8 --source 3 --delta 2.5",
         ),
         (make_request("bfs", "kron-7", {"warp_culling": False}), "warpsift run bfs --graph kron-7 --no-warp-culling"),
+        (
+            make_request("wcc", "web.txt", {"symmetrise": True, "graph_seed": 3, "graph_format": "edges"}),
+            "warpsift run wcc --graph web.txt --symmetrise --graph-seed 3 --graph-format edges",
+        ),
     ],
 )
 def test_the_command_that_runs_a_cell_again(request_, command):

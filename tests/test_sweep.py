@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from sweeping import WARPSIFT, WatchedPool, call, outcome, points, requests
+from warpsift import load_graph, simulate
 from warpsift.errors import WarpsiftError
-from warpsift.request import make_request
+from warpsift.request import RequestError, make_request
 from warpsift.results.compare import compare, pareto
 from warpsift.results.export import ExportError, export, to_dataframe
 from warpsift.results.rows import QueryError, flat_row, sort, where
@@ -62,6 +63,37 @@ gpu = "default"
         ("none", {}),
     ]
     assert made[0].gpu == "titanx" and made[-1].gpu is None
+
+
+def test_how_a_graph_is_loaded_is_an_axis_like_any_other(tmp_path):
+    (tmp_path / "path.el").write_text("0 1\n1 2\n2 2\n")
+    (tmp_path / "s.toml").write_text("""
+[[grid]]
+algorithm = "bfs"
+graph = "path.el"
+source = 2
+symmetrise = [false, true]
+drop_self_loops = [false, true]
+[[grid]]
+algorithm = "bfs"
+graph = "kron-7"
+graph_seed = [1, 2]
+random_weights = false
+""")
+    made = read_sweep(tmp_path / "s.toml")
+    results = run_sweep(made, tmp_path / "runs.db", SweepOptions(workers=1, quiet=True))
+    assert len(results) == 6 and not results.failed
+    edges = {(r.symmetrise, r.drop_self_loops): results[r].graph["edges"] for r in made[:4]}
+    assert edges == {(False, False): 3, (False, True): 2, (True, False): 5, (True, True): 4}
+    assert len({results[r].graph["content_hash"] for r in made[4:]}) == 2
+    rows = [row for row in results.rows() if row["symmetrise"]]
+    assert {row["edges"] for row in rows} == {4, 5}
+
+
+def test_loading_options_and_a_loaded_graph_contradict_each_other():
+    with pytest.raises(RequestError, match=r"'symmetrise' is about loading a graph, but 'grid-5x5' is loaded already"):
+        simulate("bfs", load_graph("grid-5x5"), symmetrise=True)
+    assert simulate("bfs", "grid-5x5", symmetrise=True).check == "pass"
 
 
 def test_files_beside_the_sweep_file_are_found(tmp_path):

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from warpsift.algorithms import Algorithm, Options, Outcome
-from warpsift.graph import CsrGraph, load_graph
-from warpsift.request import Request, algorithm_named, make_request
+from warpsift.graph import CsrGraph
+from warpsift.request import LOADING, Request, RequestError, algorithm_named, make_request
 from warpsift.results.record import RunResult, by_phase
 from warpsift.results.sinks import Observed
 from warpsift.simt import Gpu, Residency
@@ -39,12 +39,18 @@ def simulate(algorithm: str, graph: str | CsrGraph, *, observer: Observer | None
     """Run an algorithm and check its answer.
 
     `choices` are fields of `Request` (gpu="gtx980", unit="scu", style="vertex", overrides={"l2.ways": 8}, ...) and of
-    `Options` (source=0, delta=100, ...).
+    `Options` (source=0, delta=100, ...). How to load a graph (symmetrise=True, ...) is said where it is given by name.
     """
-    name = graph if isinstance(graph, str) else graph.name
-    request = make_request(algorithm, name, choices)
-    loaded = load_graph(graph) if isinstance(graph, str) else graph
-    return run_request(request, loaded, observer or Observer())
+    if isinstance(graph, str):
+        request = make_request(algorithm, graph, choices)
+        return run_request(request, request.load(), observer or Observer())
+    for name in choices:
+        if name in LOADING:
+            raise RequestError(
+                f"'{name}' is about loading a graph, but {graph.name!r} is loaded already: give its name instead, "
+                f"or load_graph(..., {LOADING[name]}={choices[name]!r})"
+            )
+    return run_request(make_request(algorithm, graph.name, choices), graph, observer or Observer())
 
 
 def run_request(request: Request, graph: CsrGraph, observer: Observer) -> RunResult:
@@ -155,9 +161,15 @@ def add_energy(result: RunResult, engine: Engine, machine: Machine, request: Req
         result.notes["energy"] = f"no cost table for {machine.name!r}"
         return
     waiting = sum(timed.counters.cycles for timed in engine.operations)
-    result.energy = energy_of(engine.total, machine, request.unit, waiting, request.overrides).to_dict()
+    result.energy_report = energy_of(engine.total, machine, request.unit, waiting, request.overrides)
+    result.energy = result.energy_report.to_dict()
     for known in ("machine", "unit", "seconds"):
         result.energy.pop(known)
+    for phase in result.phases:
+        if phase.timing:
+            counters = phase.timing["counters"]
+            waited = counters["cycles"] if phase.unit else 0.0
+            phase.energy = energy_of(counters, machine, request.unit, waited, request.overrides)
 
 
 def _verdict(chosen: Algorithm, graph: CsrGraph, outcome: Outcome, options: Options) -> tuple[str, str]:

@@ -7,16 +7,22 @@ both has two baselines.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from warpsift.api import Observer, run_request
+from warpsift.costs.energy import EnergyReport, combine
+from warpsift.costs.sensitivity import conclude, of_ratio
 from warpsift.graph import CsrGraph
 from warpsift.request import UNIT_STYLES, Request, RequestError, make_request, unknown
 from warpsift.results.record import RunResult
 
 BASELINE = "none"
 COMPUTE_PHASE = "compute"  # of the vertex style
+ENERGY = (
+    "energy_joules", "power_watts", "energy_by_component", "power_by_component", "gpu_joules", "unit_joules",
+    "static_joules", "gpu_idle", "energy_by_gpu_idle", "energy_range_joules", "least_certain",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,6 @@ class Entry:
 
     def as_dict(self) -> dict[str, Any]:
         mine, base = self.result, self.baseline
-        energy = mine.energy.get("energy_joules")
         return {
             "unit": mine.unit,
             "style": mine.style,
@@ -53,15 +58,39 @@ class Entry:
             "transactions_per_memory_instruction": mine.transactions_per_memory_instruction,
             "bandwidth_utilisation": mine.bandwidth_utilisation,
             "dram_bytes": mine.dram_bytes,
-            "energy_joules": energy,
-            "power_watts": mine.energy.get("power_watts"),
-            "gpu_joules": mine.energy.get("gpu_joules"),
-            "unit_joules": mine.energy.get("unit_joules"),
-            "energy_by_gpu_idle": mine.energy.get("energy_by_gpu_idle"),
-            "energy_reduction": base.energy["energy_joules"] / energy if energy else None,
+            **{name: mine.energy.get(name) for name in ENERGY},
+            **self._savings(),
             "edges_touched_per_edge": mine.work["edges_touched_per_edge"],
             "iterations": mine.iterations,
         }
+
+    def _savings(self) -> dict[str, Any]:
+        """Energy of the baseline over this unit's: of what a speedup is of, and of all phases; for each `gpu_idle`."""
+        mine, base = self.measured_energy, measured_energy(self.baseline)
+        if mine is None or base is None:
+            return {
+                "energy_reduction": None,
+                "energy_reduction_of_all_phases": None,
+                "energy_reduction_by_gpu_idle": None,
+            }
+        modes = {mode: base.energy_joules / joules for mode, joules in mine.energy_by_gpu_idle.items()}
+        return {
+            "energy_reduction": base.energy_joules / mine.energy_joules,
+            "energy_reduction_of_all_phases": self.baseline.energy_joules / self.result.energy_joules,
+            "energy_reduction_by_gpu_idle": modes,
+        }
+
+    @property
+    def measured_energy(self) -> EnergyReport | None:
+        return measured_energy(self.result)
+
+    def sensitivity(self) -> dict[str, Any] | None:
+        """What every coefficient at half and at double does to the saving, and whether the saving survives."""
+        mine, base = self.measured_energy, measured_energy(self.baseline)
+        if mine is None or base is None or self.result is self.baseline:
+            return None
+        rows = [asdict(row) for row in of_ratio(base, mine)]
+        return {"coefficients": rows, "conclusion": conclude([(base, mine)])}
 
 
 def _ratio(part: float, whole: float) -> float:
@@ -75,6 +104,12 @@ def measured_seconds(result: RunResult) -> float:
     """
     compute = [phase.timing["seconds"] for phase in result.phases if phase.name == COMPUTE_PHASE and phase.timing]
     return sum(compute) if result.style == "vertex" and compute else result.seconds
+
+
+def measured_energy(result: RunResult) -> EnergyReport | None:
+    """The energy of what `measured_seconds` measures; None where the cost tables do not know the machine."""
+    compute = [phase.energy for phase in result.phases if phase.name == COMPUTE_PHASE and phase.energy]
+    return combine(compute) if result.style == "vertex" and compute else result.energy_report
 
 
 def frontier_elements(result: RunResult) -> int:
@@ -97,12 +132,17 @@ class Comparison:
     gpu: str
     entries: list[Entry]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self, sensitivity: bool = False) -> dict[str, Any]:
+        units = [entry.as_dict() for entry in self.entries]
+        if sensitivity:
+            for entry, row in zip(self.entries, units, strict=True):
+                found = entry.sensitivity()
+                row["sensitivity"] = found and {**found, "conclusion": found["conclusion"].as_dict()}
         return {
             "algorithm": self.algorithm,
             "graph": self.entries[0].result.graph,
             "gpu": self.gpu,
-            "units": [entry.as_dict() for entry in self.entries],
+            "units": units,
         }
 
 

@@ -12,10 +12,21 @@ from typing import Any
 
 from warpsift.algorithms import ALGORITHMS, Algorithm, Options
 from warpsift.errors import WarpsiftError
+from warpsift.graph import CsrGraph, load_graph
 
 
 class RequestError(WarpsiftError):
     """A request that names something warpsift does not have."""
+
+
+# Field of `Request` -> argument of `load_graph`.
+LOADING = {
+    "symmetrise": "symmetrise",
+    "drop_self_loops": "drop_self_loops",
+    "merge_duplicates": "merge_duplicates",
+    "graph_seed": "seed",
+    "graph_format": "format",
+}
 
 
 @dataclass(frozen=True)
@@ -32,9 +43,23 @@ class Request:
     check: bool = True
     visibility_ctas: int | None = None
     sample_interval_cycles: int = 0  # 0: no samples for a timeline
+    # How the graph is loaded; `load_graph` says what each means.
+    symmetrise: bool = False
+    drop_self_loops: bool = False
+    merge_duplicates: bool = False
+    graph_seed: int = 1  # of generated graphs and random orders
+    graph_format: str | None = None  # None: from the file's name and content
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(replace(self, overrides=dict(self.overrides)))
+
+    @property
+    def loading(self) -> dict[str, Any]:
+        """The keyword arguments of `load_graph`."""
+        return {argument: getattr(self, name) for name, argument in LOADING.items()}
+
+    def load(self) -> CsrGraph:
+        return load_graph(self.graph, **self.loading)
 
 
 # The style that each unit accelerates; its baseline is the plain GPU in that style.

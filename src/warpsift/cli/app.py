@@ -33,6 +33,10 @@ SetOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
 Symmetrise = Annotated[bool, typer.Option("--symmetrise", help="Add the reverse of every arc.")]
 DropLoops = Annotated[bool, typer.Option("--drop-self-loops")]
+GraphSeed = Annotated[int, typer.Option("--graph-seed", help="Of generated graphs and of the order GRAPH~random.")]
+GraphFormat = Annotated[
+    str | None, typer.Option("--graph-format", help="The file's format, if its name and content do not say.")
+]
 Merge = Annotated[bool, typer.Option("--merge-duplicates", help="Keep one of several equal arcs.")]
 
 
@@ -69,13 +73,14 @@ def overrides_of(settings: list[str] | None, ideal: list[str] | None = None) -> 
     return overrides
 
 
-def load_for(graph: str, title: str, symmetrise: bool, loops: bool, merge: bool):
+def load_for(graph: str, title: str, **loading: Any):
+    """The graph, with a line of progress; `loading` goes to `load_graph`."""
     from warpsift.graph import load_graph
     from warpsift.report.progress import Progress
 
     with Progress(title) as progress:
         progress.note(f"loading {graph}")
-        return load_graph(graph, symmetrise=symmetrise, drop_self_loops=loops, merge_duplicates=merge)
+        return load_graph(graph, **loading)
 
 
 INTERRUPTED = 130

@@ -9,9 +9,14 @@ import typer
 
 from warpsift.cli.app import (
     CONTEXT,
+    DropLoops,
+    GraphFormat,
     GraphOption,
+    GraphSeed,
     JsonOption,
+    Merge,
     SetOption,
+    Symmetrise,
     app,
     console,
     load_for,
@@ -31,6 +36,14 @@ def compare(
     seed: Annotated[int, typer.Option()] = 1,
     max_iterations: Annotated[int | None, typer.Option(help="Stop early, such as after 2 of PageRank.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw bars of time and energy: a .png, .svg or .pdf file.")] = None,
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="What halving and doubling each energy price does to the saving.")
+    ] = False,
+    symmetrise: Symmetrise = False,
+    drop_self_loops: DropLoops = False,
+    merge_duplicates: Merge = False,
+    graph_seed: GraphSeed = 1,
+    graph_format: GraphFormat = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run an algorithm with and without special units and print them side by side.
@@ -40,12 +53,14 @@ def compare(
       warpsift compare sssp --graph kron-16 --gpu tx1 --units none,scu-basic,scu
       warpsift compare pagerank --graph dblp-2010@1/8 --gpu gtx480 --units none,mff --max-iterations 2
       warpsift compare bfs --graph delaunay-16 --gpu gtx980 --plot bars.png
+      warpsift compare bfs --graph kron-14 --gpu tx1 --sensitivity --set costs.gpu_idle=power_gate
     """
     from warpsift.api import Observer
     from warpsift.compare import compare as run_all
     from warpsift.report.progress import Progress
 
-    loaded = load_for(graph, f"{algorithm} on {graph}", False, False, False)
+    loading = {"symmetrise": symmetrise, "drop_self_loops": drop_self_loops, "merge_duplicates": merge_duplicates}
+    loaded = load_for(graph, f"{algorithm} on {graph}", seed=graph_seed, format=graph_format, **loading)
     with Progress(f"{algorithm} on {graph}") as progress:
         observer = Observer(lambda phase, launch: progress.note(f"launch {launch} ({phase})"), None, progress.cycles)
         choices: dict[str, Any] = {
@@ -62,10 +77,13 @@ def compare(
 
         draw(comparison, plot)
     if as_json:
-        print_json(comparison.as_dict())
+        print_json(comparison.as_dict(sensitivity))
     else:
+        from warpsift.report.energy_tables import print_sensitivity
         from warpsift.report.tables import print_comparison
 
         print_comparison(console(), comparison)
+        if sensitivity:
+            print_sensitivity(console(), comparison)
     if any(entry.result.check == "fail" for entry in comparison.entries):
         raise typer.Exit(1)

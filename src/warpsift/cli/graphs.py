@@ -37,7 +37,8 @@ def info(
     """
     from warpsift.graph import describe
 
-    facts = describe(load_for(graph, f"info {graph}", symmetrise, drop_self_loops, merge_duplicates))
+    loading = {"symmetrise": symmetrise, "drop_self_loops": drop_self_loops, "merge_duplicates": merge_duplicates}
+    facts = describe(load_for(graph, f"info {graph}", **loading))
     if as_json:
         print_json(facts)
         return

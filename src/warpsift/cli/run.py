@@ -11,6 +11,8 @@ from warpsift.cli.app import (
     CONTEXT,
     DropLoops,
     GpuOption,
+    GraphFormat,
+    GraphSeed,
     JsonOption,
     Merge,
     SetOption,
@@ -65,6 +67,8 @@ def run(
     symmetrise: Symmetrise = False,
     drop_self_loops: DropLoops = False,
     merge_duplicates: Merge = False,
+    graph_seed: GraphSeed = 1,
+    graph_format: GraphFormat = None,
     as_json: JsonOption = False,
 ) -> None:
     """Run an algorithm on a graph and check its answer, or time a trace.
@@ -89,7 +93,8 @@ def run(
 
     extras = Extras(f"{algorithm} on {graph}", gpu, timeline, export_trace)
     interval = extras.sample_interval_cycles
-    loaded = load_for(graph, extras.title, symmetrise, drop_self_loops, merge_duplicates)
+    loading = {"symmetrise": symmetrise, "drop_self_loops": drop_self_loops, "merge_duplicates": merge_duplicates}
+    loaded = load_for(graph, extras.title, seed=graph_seed, format=graph_format, **loading)
     with extras.observing() as observer:
         result = simulate(
             algorithm,

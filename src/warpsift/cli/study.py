@@ -42,7 +42,7 @@ def temporal_window(
     from warpsift.experiments import temporal_window as module
     from warpsift.report.progress import Progress
 
-    loaded = load_for(graph, f"temporal window on {graph}", False, False, False)
+    loaded = load_for(graph, f"temporal window on {graph}")
     with Progress(f"temporal window on {graph}") as progress:
         progress.note("PageRank at seven window sizes")
         rows = module.study(loaded, gpu=gpu, overrides=overrides_of(set_))
@@ -75,7 +75,7 @@ def caches(
     from warpsift.request import algorithm_named
 
     names = [algorithm_named(name).name for name in algorithms.split(",")]
-    loaded = load_for(graph, f"cache study on {graph}", False, False, False)
+    loaded = load_for(graph, f"cache study on {graph}")
     with Progress(f"cache study on {graph}") as progress:
         options = Options(max_iterations=max_iterations)
         rows = module.study(loaded, names, gpu, overrides_of(set_), options, progress.note)

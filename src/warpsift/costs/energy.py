@@ -65,6 +65,12 @@ class EnergyReport:
         return joules
 
     @property
+    def power_by_component(self) -> dict[str, float]:
+        return {
+            name: joules / self.seconds if self.seconds else 0.0 for name, joules in self.energy_by_component.items()
+        }
+
+    @property
     def unit_joules(self) -> float:
         """What the unit itself took; everything else, memory included, is the GPU's."""
         own = tuple(f"{unit}." for unit in UNIT_EVENTS)
@@ -107,6 +113,7 @@ class EnergyReport:
             "energy_joules": self.energy_joules,
             "power_watts": self.power_watts,
             "energy_by_component": self.energy_by_component,
+            "power_by_component": self.power_by_component,
             "gpu_joules": self.gpu_joules,
             "unit_joules": self.unit_joules,
             "static_joules": self.static_joules,

@@ -9,8 +9,10 @@ from typing import Any
 
 from warpsift.algorithms import Options
 from warpsift.report.figures import Provenance
-from warpsift.request import Request
+from warpsift.request import LOADING, Request
 from warpsift.results.store import Record
+
+_USUAL = {f.name: f.default for f in fields(Request)}
 
 
 def origin(graph: Mapping[str, Any]) -> str:
@@ -62,7 +64,8 @@ def command_of(request: Request | Mapping[str, Any]) -> str:
     """The command line that runs a request again, or the Python line where the command line lacks an option."""
     asked = request.as_dict() if isinstance(request, Request) else dict(request)
     changed = {name: asked["options"][name] for name in _changed(asked["options"])}
-    for name, usual in (("style", "frontier"), ("unit", "none"), ("check", True), ("visibility_ctas", None)):
+    for name in ("style", "unit", "check", "visibility_ctas", *LOADING):
+        usual = _USUAL[name]
         if asked.get(name, usual) != usual:
             changed[name] = asked[name]
     known = _flags()

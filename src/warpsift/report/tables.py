@@ -6,27 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from warpsift.report.energy_tables import energy_lines, print_energy
+from warpsift.report.layout import table_of, thousands
 from warpsift.results.record import Phase, RunResult
 
 if TYPE_CHECKING:
     from warpsift.compare import Comparison
-
-
-def thousands(value: float) -> str:
-    return f"{value:,.0f}".replace(",", " ")
-
-
-def table_of(title: str, columns: list[str], rows: list[list[Any]]) -> Table:
-    """A plain table; the first column is left-aligned, the others right-aligned. Cells are text, never markup."""
-    table = Table(title=Text(title), title_justify="left", header_style="bold", box=None, pad_edge=False)
-    for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right")
-    for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
-    return table
 
 
 def _phase_row(phase: Phase, timed: bool) -> list[str]:
@@ -128,30 +115,7 @@ def _print_timing(console: Console, result: RunResult) -> None:
         )
     )
     if result.energy:
-        _print_energy(console, result)
-
-
-def _print_energy(console: Console, result: RunResult) -> None:
-    energy = result.energy
-    low, high = energy["energy_range_joules"]
-    console.print(
-        Text(
-            f"energy: {1e3 * energy['energy_joules']:.3g} mJ ({1e3 * low:.3g} to {1e3 * high:.3g}), "
-            f"{energy['power_watts']:.1f} W; the unit {1e3 * energy['unit_joules']:.2g} mJ"
-        )
-    )
-    parts: dict[str, float] = {}
-    for component, joules in energy["energy_by_component"].items():
-        parts[component.split(".")[0]] = parts.get(component.split(".")[0], 0.0) + joules
-    total = energy["energy_joules"] or 1.0
-    largest = sorted(parts.items(), key=lambda item: -item[1])
-    console.print(Text("  " + ", ".join(f"{name} {100 * j / total:.0f} %" for name, j in largest if j / total > 0.005)))
-    weakest = energy["least_certain"]
-    console.print(
-        Text(
-            f"  {100 * weakest['share']:.0f} % rest on {weakest['coefficient']}, the least certain number", style="dim"
-        )
-    )
+        print_energy(console, result)
 
 
 def print_comparison(console: Console, comparison: Comparison) -> None:
@@ -181,19 +145,6 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         ("DRAM traffic, MB", lambda r: f"{r['dram_bytes'] / 1e6:.2f}"),
     ]
     if rows[0]["energy_joules"] is not None:
-        lines += [
-            ("energy, mJ", lambda r: f"{1e3 * r['energy_joules']:.3g}"),
-            ("  unit", lambda r: f"{1e3 * r['unit_joules']:.2g}"),
-            ("energy reduction", lambda r: f"{r['energy_reduction']:.2f}"),
-            ("  SMs clock-gated meanwhile", lambda r: _gated(rows, r, "clock_gate")),
-            ("  SMs power-gated meanwhile", lambda r: _gated(rows, r, "power_gate")),
-            ("power, W", lambda r: f"{r['power_watts']:.1f}"),
-        ]
+        lines += energy_lines(rows)
     body = [[label, *(cell(row) for row in rows)] for label, cell in lines]
     console.print(table_of("", ["", *(row["unit"] for row in rows)], body))
-
-
-def _gated(rows: list[dict[str, Any]], row: dict[str, Any], mode: str) -> str:
-    """Energy reduction when the waiting SMs are gated; the baseline of the same style never waits."""
-    base = next(r for r in rows if r["unit"] == "none" and r["style"] == row["style"])
-    return f"{base['energy_joules'] / row['energy_by_gpu_idle'][mode]:.2f}"

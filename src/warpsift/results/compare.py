@@ -1,8 +1,8 @@
 """Two choices of one key side by side, and the designs that no other beats.
 
 `compare` pairs runs that were asked for in the same way but for one key. `pareto` takes a design to be everything
-that was asked for but the workload (algorithm, graph, seed, source), and its cost to be the geometric mean over
-the workloads that all designs have run.
+that was asked for but the workload (algorithm, graph and how it is loaded, seed, source), and its cost to be the
+geometric mean over the workloads that all designs have run.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from warpsift.request import LOADING
 from warpsift.results.rows import QueryError, Row, flat_row, geometric_mean, need_column, parse_value
 from warpsift.results.store import Record
 from warpsift.results.text import to_json
 
-WORKLOAD = ("algorithm", "graph", "seed", "source")
+WORKLOAD = ("algorithm", "graph", "seed", "source", *LOADING)
 
 
 @dataclass(frozen=True)

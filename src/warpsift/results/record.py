@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warpsift.simt.counters import LaunchRecord, OperationRecord, StreamCounters
+
+if TYPE_CHECKING:
+    from warpsift.costs.energy import EnergyReport
 
 
 @dataclass
@@ -19,6 +22,7 @@ class Phase:
     counters: StreamCounters = field(default_factory=StreamCounters)
     unit_counters: dict[str, int] = field(default_factory=dict)  # what a unit's operations counted
     timing: dict[str, Any] = field(default_factory=dict)  # cycles, seconds and the engine's counters, if timed
+    energy: EnergyReport | None = None  # where the cost tables know the machine
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -29,6 +33,7 @@ class Phase:
             **stream_dict(self.counters),
             **self.unit_counters,
             **self.timing,
+            **({"energy_joules": self.energy.energy_joules} if self.energy else {}),
         }
 
 
@@ -83,6 +88,7 @@ class RunResult:
     machine: dict[str, Any] | None = None
     timing: dict[str, Any] = field(default_factory=dict)
     energy: dict[str, Any] = field(default_factory=dict)
+    energy_report: EnergyReport | None = None  # what `energy` was written from: its charges, one per price
     engine: Any = None  # the `Engine` that timed it, for samples and per-launch counters
 
     @property

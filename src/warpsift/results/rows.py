@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from warpsift.errors import WarpsiftError
-from warpsift.request import unknown
+from warpsift.request import LOADING, unknown
 from warpsift.results.store import Record
 
 Row = dict[str, Any]
@@ -34,6 +34,7 @@ def flat_row(record: Record) -> Row:
     row["status"] = record.status
     row |= dict(result.get("options") or request["options"])
     row["visibility_ctas"] = request.get("visibility_ctas")
+    row |= {name: request[name] for name in LOADING if name in request}  # older stores lack them
     for name in ("nodes", "edges", "stand_in_for"):
         row[name] = record.graph.get(name)
     for name, value in (record.machine or {}).items():

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warpsift.errors import WarpsiftError
-from warpsift.request import Request
+from warpsift.request import LOADING, Request
 from warpsift.results.rows import parse_value
 from warpsift.results.text import digest, to_json
 
@@ -45,28 +45,34 @@ def plan(requests: Iterable[Request], note: Callable[[str], None] | None = None)
     version = source_version()
     wanted = list(requests)
     graphs: dict[str, dict[str, Any]] = {}
-    for name in dict.fromkeys(request.graph for request in wanted):
-        if note is not None:
-            note(f"reading {name}")
-        graphs[name] = graph_facts(name)
+    for request in wanted:
+        name = graph_key(request)
+        if name not in graphs:
+            if note is not None:
+                note(f"reading {request.graph}")
+            graphs[name] = graph_facts(request)
     order = {name: number for number, name in enumerate(graphs)}
     machines: dict[str, tuple[dict[str, Any] | None, str | None]] = {}
     points: dict[str, Point] = {}
-    for request in sorted(wanted, key=lambda r: order[r.graph]):
+    for request in sorted(wanted, key=lambda r: order[graph_key(r)]):
         text = to_json([request.gpu, dict(request.overrides)])
         if text not in machines:
             machines[text] = _machine(request)
-        blank = Point("", request, graphs[request.graph], machines[text][0], version, __version__, machines[text][1])
+        graph = graphs[graph_key(request)]
+        blank = Point("", request, graph, machines[text][0], version, __version__, machines[text][1])
         point = replace(blank, key=_key(blank))
         points.setdefault(point.key, point)
     return list(points.values())
 
 
-def graph_facts(name: str) -> dict[str, Any]:
-    """What a report and a key need to know of a graph."""
-    from warpsift.graph import load_graph
+def graph_key(request: Request) -> str:
+    """Which graph a request means: its name and how it is loaded."""
+    return to_json([request.graph, request.loading])
 
-    graph = load_graph(name)
+
+def graph_facts(request: Request) -> dict[str, Any]:
+    """What a report and a key need to know of a graph."""
+    graph = request.load()
     return {
         "name": graph.name,
         "nodes": graph.nodes,
@@ -98,7 +104,9 @@ def _key(point: Point) -> str:
         del said["gpu"]
         others = {key: parse_value(str(v)) for key, v in said["overrides"].items() if key not in point.machine}
         said["overrides"] = others  # cost coefficients
-    # The name as written does not matter; the graph's own name stays, since a record says what it ran on.
-    said.pop("graph")
+    # The name as written does not matter, nor how it was loaded: the content is in the key. The graph's own name stays,
+    # since a record says what it ran on.
+    for name in ("graph", *LOADING):
+        said.pop(name)
     inputs = {"request": said, "graph": point.graph, "machine": point.machine}
     return digest(inputs | {"version": point.version, "package": point.package})

@@ -172,12 +172,13 @@ _EXAMPLE = {"algorithm": "bfs", "graph": "kron-12"}
 
 @functools.cache
 def _cost_keys() -> tuple[str, ...]:
-    """Prices that a point may replace: costs.NAME."""
+    """Prices that a point may replace, costs.NAME, and what the SMs do while a unit works, costs.gpu_idle."""
     from warpsift.costs.coefficients import gpu_table, names, unit_table
     from warpsift.costs.events import UNIT_EVENTS
+    from warpsift.results.energy import GPU_IDLE_KEY
 
     tables = [*map(gpu_table, names()), *map(unit_table, UNIT_EVENTS)]
-    return tuple(dict.fromkeys(f"costs.{name}" for table in tables for name in table.coefficients))
+    return (*dict.fromkeys(f"costs.{name}" for table in tables for name in table.coefficients), GPU_IDLE_KEY)
 
 
 @functools.cache

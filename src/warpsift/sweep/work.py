@@ -15,6 +15,7 @@ from typing import Any
 from warpsift.errors import WarpsiftError
 from warpsift.request import Request
 from warpsift.results.text import to_json
+from warpsift.sweep.plan import graph_key
 
 _KEPT_GRAPHS = 2  # a worker's points come ordered by graph; the second is for the border between two
 _TRACEBACK_LINES = 12
@@ -68,7 +69,7 @@ def _run(task: Task, host: str) -> Report:
             f"the sources on {host} (version {source_version()}) are not those the sweep was started with "
             f"({task.version}): install the same warpsift, NumPy, Numba and Python there, or start the sweep again"
         )
-    graph = _graph(task.request.graph)
+    graph = _graph(task.request)
     if graph.content_hash != task.content_hash:
         raise WorkerError(
             f"graph {task.request.graph!r} on {host} differs from the one the sweep was started with: "
@@ -82,13 +83,12 @@ def _run(task: Task, host: str) -> Report:
     return Report(to_json(result), host, float(seconds))
 
 
-def _graph(name: str) -> Any:
-    from warpsift.graph import load_graph
-
+def _graph(request: Request) -> Any:
+    name = graph_key(request)
     if name in _graphs:
         _graphs.move_to_end(name)
         return _graphs[name]
-    _graphs[name] = load_graph(name)
+    _graphs[name] = request.load()
     while len(_graphs) > _KEPT_GRAPHS:
         _graphs.popitem(last=False)
     return _graphs[name]
