@@ -2,7 +2,8 @@
 
 Numba's own cache looks only at the file of the compiled function: an edit in a function that it calls, in another file,
 would silently run old code. So the engine's code goes into a directory named by the hash of everything that it
-is made of: all engine sources, the stream's and the machines' constants, and the versions of Numba and NumPy.
+is made of: all engine sources, the stream's and the machines' constants, the versions of Numba and NumPy, and the
+processor. Only entry points are kept there (`layout.entry`); each has a mark that says it is complete.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding as llvm
 import numba
 import numpy as np
 import platformdirs
@@ -25,9 +27,6 @@ import platformdirs
 _ENGINE = Path(__file__).parent
 _PACKAGE = _ENGINE.parent
 _KEEP_SECONDS = 14 * 86400  # code of other versions that nobody has used for so long is removed
-
-_compiled = 0
-_started = 0.0
 
 
 def sources() -> list[Path]:
@@ -41,7 +40,8 @@ def sources() -> list[Path]:
 
 
 def fingerprint() -> str:
-    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version}".encode())
+    processor = f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()}"
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {sys.version} {processor}".encode())
     for path in sources():
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
@@ -64,48 +64,48 @@ def _prepare() -> Path:
 
 
 _FOLDER = _prepare()
-DIRECTORY = str(_FOLDER)
-_MARK = _FOLDER / "complete"
-COMPLETE = _MARK.exists()  # every function has been compiled and stored
+
+
+def has(name: str) -> bool:
+    """Whether this entry point has been compiled and stored."""
+    return (_FOLDER / f"{name}.compiled").exists()
+
+
+def remember(name: str) -> None:
+    with contextlib.suppress(OSError):
+        (_FOLDER / f"{name}.compiled").touch()
 
 
 @contextlib.contextmanager
-def compiling() -> Iterator[None]:
-    """Compile, or load, under the engine's own cache directory."""
-    global _started
+def directory() -> Iterator[None]:
+    """Numba keeps the code of functions that are declared inside in the engine's own directory."""
     config: Any = numba.config
     before = config.CACHE_DIR
-    config.CACHE_DIR = DIRECTORY
-    _started = _started or time.perf_counter()
-    collecting = gc.isenabled()
-    gc.disable()  # the compiler makes many objects and little garbage: collecting is a tenth of its time
+    config.CACHE_DIR = str(_FOLDER)
     try:
         yield
     finally:
         config.CACHE_DIR = before
+
+
+@contextlib.contextmanager
+def compiling(part: str) -> Iterator[Callable[[], None]]:
+    """A progress line on stderr; the function given is called for each compiled function."""
+    started = time.perf_counter()
+    count = 0
+
+    def step() -> None:
+        nonlocal count
+        count += 1
+        if count % 10 == 0:
+            print(".", end="", file=sys.stderr, flush=True)
+
+    print(f"warpsift: compiling {part} (once) ", end="", file=sys.stderr, flush=True)
+    collecting = gc.isenabled()
+    gc.disable()  # the compiler makes many objects and little garbage: collecting is a tenth of its time
+    try:
+        yield step
+    finally:
         if collecting:
             gc.enable()
-
-
-def note(function: Any) -> None:
-    """Say on stderr, once, that code is being compiled and not loaded; on a terminal, count."""
-    global _compiled
-    if not function.stats.cache_misses:
-        return
-    _compiled += 1
-    if _compiled == 1:
-        print("warpsift: compiling the timing engine (once, about half a minute)", end="", file=sys.stderr, flush=True)
-    elif _compiled % 10 == 0:
-        print(".", end="", file=sys.stderr, flush=True)
-
-
-def compiled_all() -> None:
-    """The engine is imported: end the progress line, and remember that the cache is complete."""
-    global _compiled
-    if not COMPLETE and not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
-        with contextlib.suppress(OSError):
-            _MARK.touch()
-    if _compiled:
-        seconds = time.perf_counter() - _started
-        print(f" {_compiled} functions in {seconds:.0f} s", file=sys.stderr, flush=True)
-    _compiled = 0
+        print(f" {count} functions, {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)

@@ -42,10 +42,10 @@ from warpsift.engine.dram_state import (
     request_row,
 )
 from warpsift.engine.dram_timing import leave_power_down
-from warpsift.engine.layout import FOREVER, Arena, S_t, i64, kernel, load, store, void
+from warpsift.engine.layout import FOREVER, Arena, S_t, entry, i64, kernel, load, store, void
 from warpsift.engine.wheel import EV_DRAM_DONE, wheel_push
 
-__all__ = ["COUNTERS", "allocate", "dram_accept", "dram_finish", "dram_pending", "dram_tick", "dram_wake"]
+__all__ = ["COUNTERS", "allocate", "dram_accept", "dram_pending", "dram_tick", "dram_wake", "finish_at"]
 
 
 def allocate(S: Any, arena: Arena, machine: Any) -> None:
@@ -311,7 +311,7 @@ def dram_pending(S):
     return dram(S.p_dram, 0).active
 
 
-@kernel(void, S_t, i64)
+@entry("the memory channels", void, S_t, i64)
 def finish_at(S, clk):
     """Bring the time-based counters up to DRAM clock `clk` (end of a run, or of an interval)."""
     D = dram(S.p_dram, 0)
@@ -328,10 +328,3 @@ def finish_at(S, clk):
             D.dram_powered_down_clocks += max(idle - C.powerdown_lost, 0)
             C.powerdown_lost = 0
             C.idle_since = clk - D.powerdown_idle
-
-
-@kernel(void, S_t)
-def dram_finish(S):
-    """End of a launch: count the idle time up to the present core cycle."""
-    D = dram(S.p_dram, 0)
-    finish_at(S, S.now * D.dram_khz // D.core_khz)

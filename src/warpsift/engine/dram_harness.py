@@ -15,7 +15,7 @@ import numpy as np
 
 from warpsift.engine.dram import finish_at, offer_request, put_request, run_channel
 from warpsift.engine.dram_state import COUNTERS, build, channel, dram
-from warpsift.engine.layout import FOREVER, ROOT, Arena, S_t, i64, kernel, load
+from warpsift.engine.layout import FOREVER, ROOT, Arena, S_t, entry, i64, load
 from warpsift.errors import WarpsiftError
 from warpsift.machines.dram_spec import Dram
 
@@ -40,7 +40,7 @@ def load_memory(name: str | Path) -> Dram:
         raise WarpsiftError(f"{path.name}: {problem}") from None
 
 
-@kernel(i64, S_t, i64, i64, i64)
+@entry("one memory channel alone", i64, S_t, i64, i64, i64)
 def drive(S, p_addresses, p_writes, count):
     """Send `count` requests to channel 0, run until it is empty; the clock of the last completion (-1: stuck)."""
     D = dram(S.p_dram, 0)

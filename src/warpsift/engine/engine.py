@@ -18,7 +18,6 @@ import numpy as np
 
 from warpsift.engine import (
     arrays,
-    cache,
     checks,
     dram,
     l1,
@@ -34,12 +33,9 @@ from warpsift.engine import (
 from warpsift.engine.counters import COMPONENTS, PEAKS, Counters
 from warpsift.engine.layout import ROOT, Arena
 from warpsift.engine.run import DONE, FAILED, NEED_WORK, run
-from warpsift.engine.scu_run import run_scu
 from warpsift.errors import WarpsiftError
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import OP, Chunk, LaunchInfo, UnitOperation
-
-cache.compiled_all()
 
 PAUSE_CYCLES = 1 << 17  # the run comes up for air: Ctrl-C, progress, watchdog
 SAMPLED = [
@@ -173,12 +169,14 @@ class Engine:
             raise EngineError(
                 f"operation {info.operation!r} of unit {info.unit!r}: only the SCU's run, between launches"
             )
+        from warpsift.engine.scu_run import run_scu  # here, since it is compiled only for runs that use the unit
+
         self._start = int(S.now)
         self._before = self._read()
         scu_driver.run_operation(
             self._arena.arrays, S, self.machine.scu, operation, lambda: self._advance(lambda until: run_scu(S, until))
         )
-        dram.dram_finish(S)
+        self._close_dram()
         result = scu_driver.OperationResult(info, self._start, self._difference(launches=0))
         self.operations.append(result)
         return result
@@ -283,7 +281,7 @@ class Engine:
     def _close_intervals(self) -> None:
         """Bring everything that is counted by intervals up to the end of the launch."""
         S, sm = self._S, self._record("sm")
-        dram.dram_finish(S)
+        self._close_dram()
         schedulers = self._arena.arrays["sm.schedulers"]
         idle = S.now - schedulers["busy_until"]
         sm.stall_no_warp_cycles += int(idle[idle > 0].sum())
@@ -291,6 +289,11 @@ class Engine:
         sms = self._arena.arrays["sms"]
         sms["warp_cycles"] += sms["warps_resident"] * (S.now - sms["warps_since"])
         sms["warps_since"] = S.now
+
+    def _close_dram(self) -> None:
+        """Count the memory's idle time up to the present core cycle."""
+        D = self._record("dram")
+        dram.finish_at(self._S, int(self._S.now) * int(D.dram_khz) // int(D.core_khz))
 
     def _read(self) -> dict[str, int]:
         values = {name: int(self._record(part)[name]) for part, group in COMPONENTS.items() for name in group}

@@ -29,7 +29,7 @@ JIT_ENABLED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 # Functions of up to this much bytecode are inlined. Every function that is not starts on a page of its own, and more
 # than a few such hot ones compete for the same sets of the host's instruction cache (measured: 30 % of the time).
 INLINED_BYTECODE = 400
-JIT_OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "boundscheck": False, "no_cfunc_wrapper": True}
+JIT_OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": False, "no_cfunc_wrapper": True}
 
 i64 = types.int64
 void = types.void
@@ -58,23 +58,50 @@ S_t = numba.from_dtype(ROOT)
 _views: dict[int, np.ndarray] = {}
 
 
-def kernel(result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
-    """Compile a function of the engine with an explicit signature; plain Python when the JIT is disabled.
+# Functions that have been declared and not yet compiled, callees first.
+_pending: list[tuple[Any, tuple[Any, ...]]] = []
 
-    Callees come before callers, so that nothing is compiled for types that a literal happens to have. When the cache
-    holds everything, nothing is loaded before it is called: an entry point brings along all that it calls.
+
+def kernel(result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
+    """Declare a function of the engine, for other functions of the engine to call; plain Python without the JIT.
+
+    It is compiled for the signature given here, so that nothing is compiled for types that a literal happens to have,
+    and only when an entry point needs it. It has no wrapper for Python: those take a sixth of the compiler's time.
     """
 
     def decorate(function: Callable) -> Callable:
         if not JIT_ENABLED:
             return function
         short = len(function.__code__.co_code) <= INLINED_BYTECODE
-        with cache.compiling():
-            compiled = numba.njit(forceinline=short, **JIT_OPTIONS)(function)
-            if not cache.COMPLETE:  # otherwise all is there, and is loaded when it is called
-                compiled.compile(arguments)
-                compiled.disable_compile()
-                cache.note(compiled)
+        declared = numba.njit(forceinline=short, no_cpython_wrapper=True, **JIT_OPTIONS)(function)
+        _pending.append((declared, arguments))
+        return declared
+
+    return decorate
+
+
+def entry(part: str, result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
+    """Declare a function that Python calls: compiled now with all that it calls, or loaded when it is first called.
+
+    Only entry points are kept in the cache, since each brings along what it calls. `part` is what the progress line
+    says is being compiled.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        if not JIT_ENABLED:
+            return function
+        name = f"{function.__module__}.{function.__name__}"
+        with cache.directory():
+            compiled = numba.njit(cache=True, **JIT_OPTIONS)(function)
+            if not cache.has(name):
+                with cache.compiling(part) as step:
+                    for callee, signature in _pending:
+                        callee.compile(signature)
+                        step()
+                    _pending.clear()
+                    compiled.compile(arguments)
+                    step()
+                cache.remember(name)
         return compiled
 
     return decorate

@@ -13,7 +13,7 @@ from warpsift.engine.crossbar import crossbar_tick, deliver, wake_senders
 from warpsift.engine.dispatch import dispatch_tick
 from warpsift.engine.dram import dram_pending, dram_tick, dram_wake
 from warpsift.engine.l2 import dram_candidates, l2, l2_fill, l2_tick, l2_to_dram, l2_wake, replies_left
-from warpsift.engine.layout import FOREVER, S_t, ctz, i64, kernel, void
+from warpsift.engine.layout import FOREVER, S_t, ctz, entry, i64, kernel, void
 from warpsift.engine.lsu import lsu_tick
 from warpsift.engine.mff import mff_arrival, mff_drained, mff_tick
 from warpsift.engine.mff_state import mff
@@ -149,7 +149,7 @@ def next_cycle(S):
     return max(following, soon)
 
 
-@kernel(i64, S_t, i64, i64)
+@entry("the timing engine", i64, S_t, i64, i64)
 def run(S, final, pause_at):
     """Simulate until the stream runs dry (NEED_WORK), all work is done (DONE, only if final), or `pause_at`."""
     C = sms(S.p_sm, 0)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.engine.dram import dram_tick
-from warpsift.engine.layout import FOREVER, S_t, i64, kernel
+from warpsift.engine.layout import FOREVER, S_t, entry, i64
 from warpsift.engine.noc import noc
 from warpsift.engine.run import DONE, ERROR_DEADLOCK, FAILED, NEED_WORK, PAUSED, handle_events, memory_cycle, next_cycle
 from warpsift.engine.scu import count_stalls, scu_tick
 from warpsift.engine.scu_state import scu
 
 
-@kernel(i64, S_t, i64)
+@entry("the stream compaction unit", i64, S_t, i64)
 def run_scu(S, pause_at):
     """Simulate until the trace runs short (NEED_WORK), the operation is complete (DONE), or `pause_at`."""
     U = scu(S.p_scu, 0)
