@@ -83,10 +83,7 @@ def test_power_down_counts_idle_time_and_costs_exit_latency():
     spec = replace(load_memory("gddr5-7010-gtx980"), refresh="none")
     memory = Memory(spec)
     first = memory.run([0], [False])
-    from warpsift.engine.dram import put_request, run_channel
-
-    put_request(memory.D, memory.C, 0, 0, 0, 5000, 5000)
-    run_channel(memory.S, memory.D, memory.C, 6000)
+    memory.run([0], [False], start=5000)
     t = spec.timing
     assert memory.D.dram_powered_down_clocks == 5000 - first["cycles"] - spec.powerdown_idle_clocks
     assert memory.C.last_done == 5000 + t.xp + t.cl + spec.burst_clocks  # the row was still open

@@ -79,8 +79,8 @@ def test_an_edit_in_another_file_never_runs_old_code(tmp_path):
         "from warpsift.engine.layout import i64, kernel\n\n\n@kernel(i64, i64)\ndef low(x):\n    return x + 1\n"
     )
     (engine / "probe_high.py").write_text(
-        "from warpsift.engine.layout import i64, kernel\nfrom warpsift.engine.probe_low import low\n\n\n"
-        "@kernel(i64, i64)\ndef high(x):\n    return low(x) * 10\n"
+        "from warpsift.engine.layout import entry, i64\nfrom warpsift.engine.probe_low import low\n\n\n"
+        "@entry('a probe', i64, i64)\ndef high(x):\n    return low(x) * 10\n"
     )
     text = (
         "from warpsift.engine.probe_high import high; import warpsift.engine.cache as c; "

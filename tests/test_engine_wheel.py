@@ -5,7 +5,11 @@ import heapq
 import numpy as np
 
 from warpsift.engine import wheel
-from warpsift.engine.layout import FOREVER, ROOT, Arena
+from warpsift.engine.layout import FOREVER, ROOT, Arena, from_python
+
+push = from_python(wheel.wheel_push)
+pop = from_python(wheel.wheel_pop)
+following_event = from_python(wheel.wheel_next)
 
 
 def make():
@@ -22,17 +26,17 @@ def test_wheel_delivers_in_time_and_first_in_first_out_like_a_heap():
     for _ in range(3000):
         for _ in range(rng.integers(0, 3)):
             when = int(S.now) + 1 + int(rng.choice([rng.integers(0, 5), rng.integers(0, 300), rng.integers(0, 20000)]))
-            wheel.wheel_push(S, when, 1, serial, 0)
+            push(S, when, 1, serial, 0)
             heapq.heappush(heap, (when, serial))
             serial += 1
-        following = int(wheel.wheel_next(S))
+        following = int(following_event(S))
         expected = heap[0][0] if heap else FOREVER
         assert following <= expected  # a later lap may be a false alarm, a missed event never
         if following >= FOREVER:
             S.now += 1
             continue
         S.now = following
-        while (index := int(wheel.wheel_pop(S))) >= 0:
+        while (index := int(pop(S))) >= 0:
             assert (int(S.now), int(arena.arrays["wheel.events"][index]["a"])) == heapq.heappop(heap)
         assert not heap or heap[0][0] > S.now
 
@@ -40,12 +44,12 @@ def test_wheel_delivers_in_time_and_first_in_first_out_like_a_heap():
 def test_an_event_in_the_past_comes_in_the_next_cycle():
     S, _ = make()
     S.now = 100
-    wheel.wheel_push(S, 5, 1, 2, 3)
-    assert wheel.wheel_next(S) == 101
+    push(S, 5, 1, 2, 3)
+    assert following_event(S) == 101
 
 
 def test_a_full_pool_is_an_error_not_a_loss():
     S, _ = make()
     for index in range(wheel.EVENTS + 1):
-        wheel.wheel_push(S, 10, 1, index, 0)
+        push(S, 10, 1, index, 0)
     assert S.error == wheel.ERROR_EVENTS_EXHAUSTED

@@ -8,10 +8,9 @@ configuration of GPGPU-Sim.
 
 from __future__ import annotations
 
-from warpsift.engine.layout import i64, kernel
-
-MODULO, HASHED, RANDOM = 0, 1, 2
-MAPPINGS = {"modulo": MODULO, "hashed": HASHED, "random": RANDOM}
+from warpsift.engine.division import quotient, remainder
+from warpsift.engine.l2_state import HASHED, RANDOM, l2
+from warpsift.engine.layout import S_t, i64, kernel
 
 
 @kernel(i64, i64)
@@ -21,3 +20,26 @@ def mix_bits(value):
     value ^= value >> 7
     value ^= (value << 17) & 0x7FFFFFFFFFFFFF
     return (value ^ (value >> 29)) & 0x7FFFFFFF
+
+
+@kernel(i64, S_t, i64)
+def slice_of(S, line):
+    """The slice that holds a line."""
+    C = l2(S.p_l2, 0)
+    chunk = quotient(line, C.interleave_lines, C.interleave_shift)
+    if C.mapping == RANDOM:
+        return mix_bits(chunk) % C.slices
+    group = quotient(chunk, C.channels, C.channels_shift)
+    channel = chunk - group * C.channels
+    if C.mapping == HASHED:
+        channel = remainder(channel + mix_bits(group), C.channels, C.channels_shift)
+    return channel * C.slices_per_channel + remainder(group, C.slices_per_channel, C.slices_per_channel_shift)
+
+
+@kernel(i64, S_t, i64)
+def local_line(S, line):
+    """Line number inside the channel: the channel's part taken out of the address."""
+    C = l2(S.p_l2, 0)
+    chunk = quotient(line, C.interleave_lines, C.interleave_shift)
+    within = line - chunk * C.interleave_lines
+    return quotient(chunk, C.channels, C.channels_shift) * C.interleave_lines + within

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from warpsift.engine import dram_state, l1, l2, mff_state, noc, scu_state, warps
+from warpsift.engine import dram_state, l1, l2_state, mff_state, noc, scu_state, warps
 
 COMPONENTS: dict[str, dict[str, str]] = {
     "sm": warps.COUNTERS,
     "l1": l1.COUNTERS,
     "noc": noc.COUNTERS,
-    "l2": l2.COUNTERS,
+    "l2": l2_state.COUNTERS,
     "dram": dram_state.COUNTERS,
     "mff": mff_state.COUNTERS,
     "scu": scu_state.COUNTERS,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.engine.l1 import l1_fill
-from warpsift.engine.l2 import l2_enqueue, l2_full
+from warpsift.engine.l2_queue import l2_enqueue, l2_full
 from warpsift.engine.layout import S_t, ctz, i64, kernel, load, void
 from warpsift.engine.lsu import lsu_reply, lsu_unblock
 from warpsift.engine.mff_command import mff_receive
@@ -98,7 +98,7 @@ def takeable(S, output):
     commands = O.requests ^ others
     bit = np.int64(1) << output
     if slice_full != 0:
-        if others != 0 and T.blocked & bit == 0:  # the slice says when it has room: l2.output_unblock
+        if others != 0 and T.blocked & bit == 0:  # the slice says when it has room: l2_queue.output_unblock
             O.blocked_since = N.cycle
             T.blocked |= bit
         if commands == 0:

@@ -40,12 +40,15 @@ def load_memory(name: str | Path) -> Dram:
         raise WarpsiftError(f"{path.name}: {problem}") from None
 
 
-@entry("one memory channel alone", i64, S_t, i64, i64, i64)
-def drive(S, p_addresses, p_writes, count):
-    """Send `count` requests to channel 0, run until it is empty; the clock of the last completion (-1: stuck)."""
+@entry("one memory channel alone", i64, S_t, i64, i64, i64, i64)
+def drive(S, p_addresses, p_writes, count, start):
+    """Send `count` requests to channel 0 from clock `start` on, run until it is empty.
+
+    The clock of the last completion, -1 if it got stuck.
+    """
     D = dram(S.p_dram, 0)
     C = channel(D.p_channels, 0)
-    clk = np.int64(0)
+    clk = start
     sent = np.int64(0)
     while sent < count or C.requests > 0:
         step = np.int64(FOREVER)
@@ -60,7 +63,7 @@ def drive(S, p_addresses, p_writes, count):
         if sent < count and offer_request(D, C, load(p_writes, sent)) == 1:
             step = clk + 1  # room again: the next request comes in the next clock
         clk = max(min(step, C.wake), clk + 1)
-        if clk > C.last_done + STUCK_CLOCKS and (sent < count or C.requests > 0):
+        if clk > max(start, C.last_done) + STUCK_CLOCKS and (sent < count or C.requests > 0):
             return np.int64(-1)
     return C.last_done
 
@@ -75,14 +78,16 @@ class Memory:
         self.D = build(self.S, self.arena, self.spec, spec.clock_mhz)
         self.C = self.arena.arrays["dram.channels"][0]
 
-    def run(self, addresses: Sequence[int] | np.ndarray, is_write: Sequence[bool] | np.ndarray) -> dict[str, int]:
-        """Send the requests; return all counters, and `cycles`, the clock of the last completion."""
+    def run(
+        self, addresses: Sequence[int] | np.ndarray, is_write: Sequence[bool] | np.ndarray, *, start: int = 0
+    ) -> dict[str, int]:
+        """Send the requests from clock `start` on; all counters, and `cycles`, the clock of the last completion."""
         n = len(addresses)
         if len(is_write) != n:
             raise WarpsiftError(f"{n} addresses but {len(is_write)} write flags; give one flag per address")
         where = self.arena.adopt("pattern.addresses", np.array(addresses, np.int64))
         kinds = self.arena.adopt("pattern.writes", np.array(is_write, np.int64))
-        cycles = int(drive(self.S, where, kinds, n))
+        cycles = int(drive(self.S, where, kinds, n, start))
         if cycles < 0:
             raise RuntimeError(f"the memory holds {int(self.C.requests)} requests but has nothing to do")
         finish_at(self.S, cycles)

@@ -21,7 +21,7 @@ from warpsift.engine import (
     checks,
     dram,
     l1,
-    l2,
+    l2_state,
     mff_state,
     noc,
     sampling,
@@ -90,7 +90,7 @@ class Engine:
         S.checks = checks
         wheel.allocate(S, arena)
         arrays.allocate(S, arena)
-        for component in (noc, l2, dram, warps, l1, mff_state, scu_state):
+        for component in (noc, l2_state, dram, warps, l1, mff_state, scu_state):
             component.allocate(S, arena, machine)
         sampling.allocate(S, arena, sample_interval_cycles, self._sample_addresses())
         self._launch: LaunchInfo | None = None

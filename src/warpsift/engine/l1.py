@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpsift.engine.address_map import slice_of
 from warpsift.engine.arrays import array_row
-from warpsift.engine.l2 import slice_of
+from warpsift.engine.division import remainder, shift_of
 from warpsift.engine.layout import Arena, S_t, accessor, i64, kernel, load, popcount, store, void
 from warpsift.engine.noc import (
     READ_CACHED,
     REQUESTS,
-    flits_of,
     noc,
     noc_inject,
     noc_room,
     packet,
     packet_new,
+    sector_flits,
 )
 from warpsift.engine.warps import MEMORY_OPS, memory_op, sms
 from warpsift.engine.wheel import EV_OP_DONE, wheel_push
@@ -52,6 +53,7 @@ COUNTERS = {
 L1 = np.dtype(
     [
         ("sets", np.int64),
+        ("sets_shift", np.int64),  # division.shift_of
         ("ways", np.int64),
         ("cached_loads", np.int64),
         ("whole_line", np.int64),
@@ -81,6 +83,7 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     spec, count = machine.l1, machine.sm.count
     C, S.p_l1 = arena.record("l1", L1)  # type: ignore[attr-defined]
     C.ways, C.sets = spec.ways, spec.size_bytes // (spec.ways * LINE_BYTES)
+    C.sets_shift = shift_of(int(C.sets))
     C.cached_loads, C.whole_line = spec.cached_loads, spec.fill_bytes == LINE_BYTES
     C.hashed, C.mshrs, C.merges = spec.hashed_index, spec.mshrs, spec.mshr_merges
     C.latency, C.evict_on_write = spec.latency_cycles, spec.write_hit == "evict"
@@ -103,7 +106,7 @@ def l1_first_row(S, sm, line):
     index = line
     if C.hashed != 0:
         index ^= ((line >> 6) & 7) | (((line >> 10) & 1) << 3) | (((line >> 12) & 1) << 4)
-    return (sm * C.sets + index % C.sets) * C.ways
+    return (sm * C.sets + remainder(index, C.sets, C.sets_shift)) * C.ways
 
 
 @kernel(i64, S_t, i64, i64)
@@ -145,7 +148,7 @@ def l1_request(S, sm, mshr, line, sectors_and_array):
         P.port = sm
         P.token = mshr
         P.destination = slice_of(S, line)
-        P.flits = flits_of(S, np.int64(0))
+        P.flits = sector_flits(S, np.int64(0))
         P.separate = 0
         P.ready = S.now + 1  # the pipeline in front of the tags is charged when the data is back: see l1_fill
         P.array = sectors_and_array >> 4

@@ -30,6 +30,7 @@ JIT_ENABLED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 # than a few such hot ones compete for the same sets of the host's instruction cache (measured: 30 % of the time).
 INLINED_BYTECODE = 400
 JIT_OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": False, "no_cfunc_wrapper": True}
+INNER_OPTIONS = {**JIT_OPTIONS, "no_cpython_wrapper": True}
 
 i64 = types.int64
 void = types.void
@@ -58,8 +59,9 @@ S_t = numba.from_dtype(ROOT)
 _views: dict[int, np.ndarray] = {}
 
 
-# Functions that have been declared and not yet compiled, callees first.
+# Functions that have been declared and not yet compiled, callees first; and the signatures of all.
 _pending: list[tuple[Any, tuple[Any, ...]]] = []
+_signatures: dict[Any, tuple[Any, ...]] = {}
 
 
 def kernel(result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
@@ -73,8 +75,9 @@ def kernel(result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
         if not JIT_ENABLED:
             return function
         short = len(function.__code__.co_code) <= INLINED_BYTECODE
-        declared = numba.njit(forceinline=short, no_cpython_wrapper=True, **JIT_OPTIONS)(function)
+        declared = numba.njit(forceinline=short, **INNER_OPTIONS)(function)
         _pending.append((declared, arguments))
+        _signatures[declared] = (result, *arguments)
         return declared
 
     return decorate
@@ -105,6 +108,11 @@ def entry(part: str, result: Any, *arguments: Any) -> Callable[[Callable], Calla
         return compiled
 
     return decorate
+
+
+def from_python(function: Any) -> Callable:
+    """A kernel made callable from Python, for tests: calling the kernel itself would crash."""
+    return entry(function.__name__, *_signatures[function])(function.py_func) if JIT_ENABLED else function
 
 
 def accessor(dtype: np.dtype) -> Any:

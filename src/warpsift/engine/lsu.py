@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpsift.engine.address_map import slice_of
 from warpsift.engine.arrays import ARRAYS, array_row
 from warpsift.engine.l1 import NO_NETWORK, l1, l1_load, l1_store
-from warpsift.engine.l2 import l2, slice_of
+from warpsift.engine.l2_state import l2
 from warpsift.engine.layout import S_t, ctz, i64, kernel, load, popcount, store, void
 from warpsift.engine.mff_command import mff_send
 from warpsift.engine.noc import (
@@ -19,12 +20,12 @@ from warpsift.engine.noc import (
     READ,
     REQUESTS,
     WRITE,
-    flits_of,
     noc,
     noc_inject,
     noc_room,
     packet,
     packet_new,
+    sector_flits,
 )
 from warpsift.engine.warps import (
     MEMORY_OPS,
@@ -107,10 +108,7 @@ def lsu_send(S, sm, op_index, transaction):
     N = noc(S.p_noc, 0)
     E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + op_index)
     sectors = E.sectors_left if N.request_sectors == 4 else E.sectors_left & -E.sectors_left
-    data_bytes = np.int64(0)
-    if E.kind != LOAD:
-        data_bytes = 32 * popcount(sectors)
-    flits = flits_of(S, data_bytes)
+    flits = sector_flits(S, np.int64(0) if E.kind == LOAD else popcount(sectors))
     if noc_room(S, REQUESTS, sm, flits) == 0:
         return np.int64(NO_NETWORK)
     index = packet_new(S)

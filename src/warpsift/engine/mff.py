@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.l2 import l2
+from warpsift.engine.l2_state import l2
 from warpsift.engine.layout import S_t, ctz, i64, kernel, popcount, void
 from warpsift.engine.mff_issue import count_occupancy, issue_tick
 from warpsift.engine.mff_state import (

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.l2 import l2, slice_of
+from warpsift.engine.address_map import slice_of
+from warpsift.engine.l2_state import l2
 from warpsift.engine.layout import S_t, ctz, i64, kernel, load, void
 from warpsift.engine.mff_state import C_STATE, THREADS, command_row, engine_row, mff, register_row, unit_row
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.l2 import l2, l2_enqueue, l2_full
+from warpsift.engine.l2_queue import l2_enqueue, l2_full
+from warpsift.engine.l2_state import l2
 from warpsift.engine.layout import S_t, i64, kernel, load, popcount, store, void
 from warpsift.engine.mff_state import mff, or32, tag_row, unit_row
 from warpsift.engine.noc import MFF_READ, MFF_WRITE, noc, packet, packet_new

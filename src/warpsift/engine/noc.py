@@ -108,6 +108,7 @@ NOC = np.dtype(
         ("core_khz", np.int64),
         ("flit_bytes", np.int64),
         ("header_bytes", np.int64),
+        ("p_sector_flits", np.int64),  # flits of a packet by number of sectors, 0 to 4
         ("hop_latency", np.int64),
         ("request_sectors", np.int64),
         ("reply_sectors", np.int64),
@@ -129,6 +130,8 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     spec = machine.noc
     N.khz, N.core_khz = round(machine.clocks.noc_mhz * 1000), round(machine.clocks.core_mhz * 1000)
     N.flit_bytes, N.header_bytes = spec.flit_bytes, spec.header_bytes
+    flits = [-(-(spec.header_bytes + 32 * sectors) // spec.flit_bytes) for sectors in range(5)]
+    N.p_sector_flits = arena.adopt("noc.sector_flits", np.array(flits, np.int64))
     N.hop_latency = spec.hop_latency_cycles
     N.request_sectors, N.reply_sectors = spec.request_sectors_per_packet, spec.reply_sectors_per_packet
     N.ideal, N.sms = machine.ideal.noc, machine.sm.count
@@ -177,6 +180,12 @@ def flits_of(S, data_bytes):
     """Flits of one packet that carries `data_bytes` beside its header."""
     N = noc(S.p_noc, 0)
     return (N.header_bytes + data_bytes + N.flit_bytes - 1) // N.flit_bytes
+
+
+@kernel(i64, S_t, i64)
+def sector_flits(S, sectors):
+    """Flits of one packet that carries up to 4 sectors, without a division."""
+    return load(noc(S.p_noc, 0).p_sector_flits, sectors)
 
 
 @kernel(i64, S_t, i64, i64, i64)

@@ -12,7 +12,11 @@ import numpy as np
 from warpsift.engine.crossbar import crossbar_tick, deliver, wake_senders
 from warpsift.engine.dispatch import dispatch_tick
 from warpsift.engine.dram import dram_pending, dram_tick, dram_wake
-from warpsift.engine.l2 import dram_candidates, l2, l2_fill, l2_tick, l2_to_dram, l2_wake, replies_left
+from warpsift.engine.l2 import l2_tick
+from warpsift.engine.l2_dram import dram_candidates, l2_to_dram
+from warpsift.engine.l2_misses import l2_fill
+from warpsift.engine.l2_queue import l2_wake, replies_left
+from warpsift.engine.l2_state import l2
 from warpsift.engine.layout import FOREVER, S_t, ctz, entry, i64, kernel, void
 from warpsift.engine.lsu import lsu_tick
 from warpsift.engine.mff import mff_arrival, mff_drained, mff_tick
