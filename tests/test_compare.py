@@ -9,9 +9,10 @@ import pytest
 
 from test_cli import call
 from warpsift.compare import compare
-from warpsift.experiments import mff, scu, which_unit
+from warpsift.experiments import mff, scu, which_unit, which_unit_why
 from warpsift.experiments.scale import Scale, ScaleError, real_files
 from warpsift.graph import load_graph
+from warpsift.machines import load_machine
 from warpsift.request import RequestError
 from warpsift.sweep import SweepOptions, run_sweep
 
@@ -67,7 +68,7 @@ def test_figures_of_a_paper(paper, tmp_path, monkeypatch):
         name = getattr(module, "__name__", "")
         if name.startswith("warpsift.experiments.") and isinstance(getattr(module, "GRAPHS", None), tuple):
             monkeypatch.setattr(module, "GRAPHS", ("cond",) if ".scu" in name else ("dblp-2010",))
-        if name == "warpsift.experiments.scu.ladder":
+        if name in ("warpsift.experiments.scu.ladder", "warpsift.experiments.mff.ladder"):
             monkeypatch.setattr(module, "RUNGS", dict(list(module.RUNGS.items())[:2]))
         if name == "warpsift.experiments.mff.caches":
             monkeypatch.setattr(module, "GRAPH", "dblp-2010")
@@ -80,6 +81,26 @@ def test_figures_of_a_paper(paper, tmp_path, monkeypatch):
         for row in figure.comparison():
             about_another_graph = "amazon-2008" in row["claim"]
             assert about_another_graph or row["ours"] > 0, (figure.title, row["claim"])
+
+
+def test_equal_area_is_equal_within_a_way():
+    """The contenders of our own study take the area of the largest unit, to half an L2 way."""
+    area = which_unit.areas()
+    plain = which_unit.extra_ways(0.0) * area["way"]
+    compaction = area["SCU"] + which_unit.extra_ways(area["SCU"]) * area["way"]
+    assert plain > 0 and max(abs(mine - area["MFF"]) for mine in (plain, compaction)) <= area["way"] / 2
+    machine = load_machine(which_unit.GPU, which_unit.software("bfs")["direction-optimising"]["overrides"])
+    assert machine.l2.size_bytes // machine.l2.ways == load_machine("gtx980").l2.size_bytes // 16
+
+
+def test_rank_correlation_finds_the_counter_that_goes_with_the_speedup():
+    rows = [
+        {name: float(k % 3) for name in which_unit_why.COUNTERS} | {"L2 hit rate": -k * k, "speedup": 2.0**k}
+        for k in range(9)
+    ]
+    found = which_unit_why.correlations(rows)
+    assert found["L2 hit rate"] == pytest.approx(-1.0)
+    assert max(found, key=lambda name: abs(found[name])) == "L2 hit rate"
 
 
 def test_real_files_are_found_by_their_usual_names(tmp_path):

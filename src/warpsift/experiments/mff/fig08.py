@@ -29,12 +29,15 @@ def figure(results: Results, scale: Scale) -> Figure:
             y="value",
             series="algorithm",
             facet="baseline",
+            error="spread",
             y_label="energy, plain GPU = 1",
             reference=1,
         ),
         rows,
         "MFF paper, Fig. 8",
         claims,
-        ["Compute stage only; mean over all algorithms and graphs."],
+        [
+            "Compute stage only; mean over all algorithms and graphs. Error bars: one standard deviation over sources.",
+        ],
         name="mff-fig08",
     )

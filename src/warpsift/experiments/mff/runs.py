@@ -35,11 +35,17 @@ def request(algorithm: str, graph: str, system: str, scale: Scale, **changes: An
     return make_request(algorithm, scale.graph(graph), choices)
 
 
+def seeds(algorithm: str, scale: Scale) -> tuple[int, ...]:
+    """BFS and SSSP start from several seeded sources; PageRank and WCC have none."""
+    return scale.seeds if algorithm in ("bfs", "sssp") else scale.seeds[:1]
+
+
 def evaluation(scale: Scale) -> list[Request]:
     return [
-        request(algorithm, graph, system, scale)
+        request(algorithm, graph, system, scale, seed=seed)
         for graph in GRAPHS
         for algorithm in ALGORITHMS
+        for seed in seeds(algorithm, scale)
         for system in (PLAIN, SAME_OCCUPANCY, UNIT)
     ]
 
@@ -57,16 +63,24 @@ def compute_stage(results: Results, wanted: Request) -> Row:
 
 
 def ratio_rows(results: Results, scale: Scale, base: str, measure: Callable[[Row, Row], float]) -> list[Row]:
-    """One row per algorithm and graph, and the mean over the graphs; `measure` takes the baseline and the unit."""
+    """One row per algorithm and graph, and the mean over the graphs; `measure` takes the baseline and the unit.
+
+    A row is the mean over sources, with their standard deviation as `spread`.
+    """
     rows: list[Row] = []
     for algorithm in ALGORITHMS:
-        values = []
+        means = []
         for graph in GRAPHS:
-            plain = compute_stage(results, request(algorithm, graph, base, scale))
-            unit = request(algorithm, graph, UNIT, scale)
-            values.append(measure(plain, compute_stage(results, unit)))
-            rows.append({"algorithm": algorithm, "graph": graph, "value": values[-1], COMMAND: command_of(unit)})
-        rows.append({"algorithm": algorithm, "graph": MEAN, "value": statistics.fmean(values)})
+            values = []
+            for seed in seeds(algorithm, scale):
+                plain = compute_stage(results, request(algorithm, graph, base, scale, seed=seed))
+                unit = request(algorithm, graph, UNIT, scale, seed=seed)
+                values.append(measure(plain, compute_stage(results, unit)))
+            means.append(statistics.fmean(values))
+            spread = statistics.stdev(values) if len(values) > 1 else 0.0
+            row = {"algorithm": algorithm, "graph": graph, "value": means[-1], "spread": spread}
+            rows.append(row | {COMMAND: command_of(unit)})
+        rows.append({"algorithm": algorithm, "graph": MEAN, "value": statistics.fmean(means), "spread": 0.0})
     return rows
 
 

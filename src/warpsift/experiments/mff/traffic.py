@@ -36,6 +36,7 @@ def figure(results: Results, scale: Scale) -> Figure:
             y="value",
             series="algorithm",
             facet="what",
+            error="spread",
             y_label="with the MFF, plain GPU = 1",
             reference=1,
         ),
