@@ -169,7 +169,7 @@ class _Units:
         ways = {what: extra_ways(taken) for what, taken in (("plain", 0.0), (SCU, area[SCU]))}
         notes = [
             f"Equal area, about {area[MFF]:.1f} mm2 at 32 nm: the MFF ({area[MFF]:.2f}), the SCU ({area[SCU]:.2f}) "
-            f"with {ways[SCU]} more L2 ways, or {ways['plain']} more L2 ways ({area['way']:.2f} each) on the plain GPU. "
+            f"with {ways[SCU]} more L2 ways, or {ways['plain']} such ways ({area['way']:.2f} each) for the plain GPU. "
             "Their leakage is not added: under 0.3 % of what the board draws."
         ]
         if self.column == "energy":
