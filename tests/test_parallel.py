@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from pathlib import Path
@@ -179,6 +180,53 @@ def test_a_dask_cluster_that_loses_a_worker_in_the_middle(cluster, tmp_path):
     near = run_sweep(wanted, tmp_path / "local.db", SweepOptions(workers=2, quiet=True))
     assert len(far) == len(wanted) and not far.failed
     assert [outcome(record) for record in far] == [outcome(record) for record in near]
+
+
+def slurm_example() -> str:
+    """The lines of docs/sweeps.md that make a cluster of Slurm jobs."""
+    text = (Path(__file__).parents[1] / "docs" / "sweeps.md").read_text()
+    lines = text.split('if __name__ == "__main__":\n')[1].split("```")[0]
+    return textwrap.dedent(lines)
+
+
+def test_the_documented_cluster_is_one_that_dask_jobqueue_makes():
+    jobqueue = pytest.importorskip("dask_jobqueue", reason="no dask-jobqueue here: pip install dask-jobqueue")
+    making = slurm_example().split("print(")[0]
+    known: dict = {"SLURMCluster": jobqueue.SLURMCluster}
+    exec(making, known)
+    script = known["cluster"].job_script()
+    known["cluster"].close()
+    for words in ("#SBATCH -p compute", "--cpus-per-task=16", "--nworkers 16", "--nthreads 1", "#SBATCH --exclusive"):
+        assert words in script
+
+
+def test_the_documented_cluster_runs_a_sweep(tmp_path, monkeypatch):
+    """The same lines with Dask's own cluster of local processes in the place of Slurm's."""
+    distributed = pytest.importorskip("distributed", reason="no Dask here: pip install 'warpsift[dask]'")
+    from warpsift.sweep import read_sweep
+
+    class Local(distributed.LocalCluster):
+        def __init__(self, cores: int, processes: int, **asked: object) -> None:
+            super().__init__(n_workers=0, threads_per_worker=cores // processes, dashboard_address=None)
+
+        def job_script(self) -> str:
+            return ""
+
+        def scale(self, n: int = 0, jobs: int = 0) -> object:
+            return super().scale(min(jobs, 2) or n)
+
+    monkeypatch.chdir(tmp_path)
+    Path("l2.toml").write_text('[[grid]]\nalgorithm = "bfs"\ngraph = "grid-5x5"\nseed = [1, 2, 3]\n')
+    known: dict = {
+        "SLURMCluster": Local,
+        "run_sweep": run_sweep,
+        "read_sweep": read_sweep,
+        "SweepOptions": SweepOptions,
+    }
+    exec(slurm_example(), known)
+    known["cluster"].close()
+    with Store("l2.db", readonly=True) as ledger:
+        assert list(ledger.statuses().values()) == ["done"] * 3
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "tcp://127.0.0.1:1", "nowhere", "no-such-file.json"])

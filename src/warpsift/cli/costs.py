@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from warpsift.cli.app import CONTEXT, JsonOption, SetOption, app, console, overrides_of, print_json
+
+
+class Storage(StrEnum):
+    sram = "sram"
+    flip_flop = "flip_flop"
+
 
 costs = typer.Typer(help="Energy prices and where they come from.", no_args_is_help=True)
 app.add_typer(costs, name="costs")
@@ -37,6 +44,9 @@ def area(
     unit: Annotated[str, typer.Argument(help="scu or mff")],
     gpu: Annotated[str, typer.Option(help="The machine whose unit and die are meant.")] = "gtx980",
     set_: SetOption = None,
+    storage: Annotated[
+        Storage, typer.Option(help="The SCU's buffers: SRAM, or the flip-flops that the paper's figure implies.")
+    ] = Storage.sram,
     as_json: JsonOption = False,
 ) -> None:
     """Area of a unit, part by part, beside the paper's figure and the die.
@@ -44,6 +54,7 @@ def area(
     \b
     Examples:
       warpsift area scu --gpu gtx980 --set scu.width=8
+      warpsift area scu --gpu tx1 --storage flip_flop
       warpsift area mff --gpu gtx480
     """
     from warpsift.costs.area import MffHardware, ScuHardware, mff_area, scu_area
@@ -53,7 +64,7 @@ def area(
 
     machine = load_machine(gpu, overrides_of(set_))
     if unit == "scu":
-        report = scu_area(ScuHardware.of(machine.scu))
+        report = scu_area(ScuHardware.of(machine.scu, storage=storage.value))
     elif unit == "mff":
         report = mff_area(MffHardware.of(machine.mff, machine.l2.slices))
     else:
