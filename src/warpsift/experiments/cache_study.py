@@ -37,7 +37,9 @@ def study(
     plain = load_machine(gpu, overrides)
     rows: list[Row] = []
     for name in algorithms:
-        chosen = replace(options or Options(), **({"max_iterations": 1} if name == "pagerank" else {}))
+        chosen = options or Options()
+        if name == "pagerank":  # all super-steps are alike
+            chosen = replace(chosen, max_iterations=1)
         note(f"{name} on the plain GPU and with the MFF")
         base = measure(graph, name, "plain", plain, chosen)
         unit = measure(graph, name, "mff", plain, chosen)
