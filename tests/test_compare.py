@@ -13,6 +13,7 @@ from warpsift.experiments import mff, scu, which_unit, which_unit_why
 from warpsift.experiments.scale import Scale, ScaleError, real_files
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
+from warpsift.report.text_bars import WIDTH, bar_lines
 from warpsift.request import RequestError
 from warpsift.sweep import SweepOptions, run_sweep
 
@@ -48,6 +49,16 @@ def test_command_line_json_and_bars(tmp_path):
         entries[2]["gpu_warp_instructions"] < entries[1]["gpu_warp_instructions"] < entries[0]["gpu_warp_instructions"]
     )
     assert (tmp_path / "bars.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_bars_in_the_terminal():
+    plain = {"unit": "none", "style": "frontier", "seconds": 1.0, "gpu_seconds": 1.0}
+    unit = {"unit": "scu", "style": "frontier", "seconds": 4.0, "gpu_seconds": 1.0}
+    first, second, legend = bar_lines([plain, unit], "ascii")
+    assert first == f"none  {'#' * (WIDTH // 4)} 1.00"
+    assert second == f"scu   {'#' * (WIDTH // 4)}{'-' * (WIDTH - WIDTH // 4)} 4.00"
+    assert legend.endswith("time, none = 1; # GPU, - unit")
+    assert "█" in bar_lines([plain, unit])[0]
 
 
 def test_wrong_requests():

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from warpsift.report.energy_tables import energy_lines, print_energy
 from warpsift.report.layout import table_of, thousands
+from warpsift.report.text_bars import bar_lines
 from warpsift.results.record import Phase, RunResult
 
 if TYPE_CHECKING:
@@ -148,3 +149,5 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         lines += energy_lines(rows)
     body = [[label, *(cell(row) for row in rows)] for label, cell in lines]
     console.print(table_of("", ["", *(row["unit"] for row in rows)], body))
+    for line in bar_lines(rows, console.encoding):
+        console.print(Text(line))
