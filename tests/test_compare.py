@@ -29,9 +29,19 @@ def test_each_unit_has_the_baseline_of_its_own_style():
         assert entry["gpu_seconds"] + entry["unit_seconds"] == pytest.approx(entry["seconds"])
         assert (entry["unit_seconds"] > 0) == (entry["unit"] == "scu")
         assert (entry["speedup"] == 1) == (entry["unit"] == "none")
-        assert 0 <= entry["unit_floor_seconds"] <= entry["unit_seconds"]
-        assert (entry["unit_floor_seconds"] > 0) == (entry["unit"] == "scu")
+        works_in = {"none": 0, "scu": entry["unit_seconds"], "mff": entry["measured_seconds"]}[entry["unit"]]
+        assert 0 <= entry["unit_floor_seconds"] <= works_in
+        assert (entry["unit_floor_seconds"] > 0) == (entry["unit"] != "none")
+        assert entry["speedup_at_floor"] >= entry["speedup"] - 1e-9
         assert entry["energy_joules"] > 0
+
+
+def test_flits_and_interconnect_stalls_that_a_unit_saves():
+    plain, unit = compare("bfs", load_graph("kron-10"), ["none", "mff"], gpu="gtx480").as_dict()["units"]
+    assert plain["flits_saved"] == 0
+    assert unit["flits_saved"] == 1 - unit["flits"] / plain["flits"] > 0.3
+    done = call("compare", "bfs", "--graph", "kron-8", "--gpu", "gtx480", "--units", "none,mff")
+    assert "interconnect flits" in done.stdout and "interconnect stall cycles" in done.stdout
 
 
 def test_command_line_json_and_bars(tmp_path):
@@ -67,10 +77,10 @@ def test_wrong_requests():
         compare("bfs", graph, ["none", "scuu"], gpu="tx1")
     with pytest.raises(RequestError, match="compare needs a GPU to time on"):
         compare("bfs", graph, ["none", "scu"])
-    done = call("run", "bfs", "--graph", "grid-4x4", "--unit", "scu+mff", "--gpu", "tx1")
-    assert (
-        done.returncode == 2 and "the units cannot be combined, since they accelerate different styles" in done.stderr
-    )
+    for words in (("run", "bfs", "--unit", "scu+mff"), ("compare", "bfs", "--units", "none,scu+mff")):
+        done = call(*words, "--graph", "grid-4x4", "--gpu", "tx1")
+        assert done.returncode == 2
+        assert "the units cannot be combined, since they accelerate different styles" in done.stderr
 
 
 @pytest.mark.parametrize("paper", [scu, mff, which_unit], ids=["scu", "mff", "which-unit"])

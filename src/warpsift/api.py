@@ -135,10 +135,13 @@ def add_timing(result: RunResult, engine: Engine, machine: Machine, edges: int) 
     unit_cycles = sum(timed.counters.cycles for timed in engine.operations)
     result.timing["unit_seconds"] = engine.seconds(unit_cycles)
     result.timing["gpu_seconds"] = result.timing["seconds"] - result.timing["unit_seconds"]
-    if engine.operations:
-        from warpsift.units.scu_floor import floor_cycles
+    if engine.operations or total["mff_jobs"]:
+        from warpsift.units import mff_floor, scu_floor
 
-        floor = floor_cycles(machine, [timed.counters for timed in engine.operations])
+        if engine.operations:
+            floor = scu_floor.floor_cycles(machine, [timed.counters for timed in engine.operations])
+        else:
+            floor = mff_floor.floor_cycles(machine, [timed.counters for timed in engine.launches])
         result.timing["unit_floor_seconds"] = engine.seconds(1) * floor["cycles"]
         result.timing["unit_floor_cycles_by_bound"] = {k: round(v) for k, v in floor.items() if k != "cycles"}
     result.machine = machine_parameters(machine)

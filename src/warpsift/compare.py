@@ -14,7 +14,8 @@ from warpsift.api import Observer, run_request
 from warpsift.costs.energy import EnergyReport, combine
 from warpsift.costs.sensitivity import conclude, of_ratio
 from warpsift.graph import CsrGraph
-from warpsift.request import UNIT_STYLES, Request, RequestError, make_request, unknown
+from warpsift.request import UNIT_STYLES, Request, RequestError, make_request, not_combined, unknown
+from warpsift.results.interconnect import flits, stalls
 from warpsift.results.record import RunResult
 
 BASELINE = "none"
@@ -48,7 +49,7 @@ class Entry:
             "speedup_of_all_phases": _ratio(base.seconds, mine.seconds),
             "gpu_seconds": mine.gpu_seconds,
             "unit_floor_seconds": mine.timing.get("unit_floor_seconds", 0.0),
-            "speedup_at_floor": _ratio(base.seconds, mine.gpu_seconds + mine.timing.get("unit_floor_seconds", 0.0)),
+            "speedup_at_floor": speedup_at_floor(mine, base),
             "unit_seconds": mine.unit_seconds,
             "compaction_share": compaction_share(mine),
             "gpu_warp_instructions": mine.warp_instructions,
@@ -58,10 +59,21 @@ class Entry:
             "transactions_per_memory_instruction": mine.transactions_per_memory_instruction,
             "bandwidth_utilisation": mine.bandwidth_utilisation,
             "dram_bytes": mine.dram_bytes,
+            **self._interconnect(),
             **{name: mine.energy.get(name) for name in ENERGY},
             **self._savings(),
             "edges_touched_per_edge": mine.work["edges_touched_per_edge"],
             "iterations": mine.iterations,
+        }
+
+    def _interconnect(self) -> dict[str, Any]:
+        """Flits and stall cycles of what a speedup is of, and the shares of the baseline's that are saved."""
+        mine, base = measured_counters(self.result), measured_counters(self.baseline)
+        found = {"flits": (flits(mine), flits(base))}
+        found["interconnect_stall_cycles"] = (sum(stalls(mine).values()), sum(stalls(base).values()))
+        values = {name: value for name, (value, _) in found.items()}
+        return values | {
+            f"{name}_saved": 1 - value / before if before else None for name, (value, before) in found.items()
         }
 
     def _savings(self) -> dict[str, Any]:
@@ -104,6 +116,22 @@ def measured_seconds(result: RunResult) -> float:
     """
     compute = [phase.timing["seconds"] for phase in result.phases if phase.name == COMPUTE_PHASE and phase.timing]
     return sum(compute) if result.style == "vertex" and compute else result.seconds
+
+
+def measured_counters(result: RunResult) -> dict[str, int]:
+    """The counters of what `measured_seconds` measures."""
+    found = [phase.timing["counters"] for phase in result.phases if phase.name == COMPUTE_PHASE and phase.timing]
+    if result.style != "vertex" or not found:
+        return dict(result.timing["counters"])
+    return {name: sum(counters[name] for counters in found) for name in found[0]}
+
+
+def speedup_at_floor(mine: RunResult, base: RunResult) -> float:
+    """With the unit at its analytic floor: the SCU works while the GPU waits, the MFF while it runs its kernels."""
+    floor = mine.timing.get("unit_floor_seconds", 0.0)
+    if mine.style == "vertex":
+        return _ratio(measured_seconds(base), floor or measured_seconds(mine))
+    return _ratio(base.seconds, mine.gpu_seconds + floor)
 
 
 def measured_energy(result: RunResult) -> EnergyReport | None:
@@ -169,6 +197,8 @@ def compare(
 def _checked(units: Sequence[str], style: str | None) -> list[tuple[str, str]]:
     """Units with their styles; the baseline comes once per style, first."""
     for unit in units:
+        if "+" in unit:
+            raise RequestError(not_combined(unit))
         if unit != BASELINE and unit not in UNIT_STYLES:
             raise RequestError(unknown("unit", unit, [BASELINE, *UNIT_STYLES]))
     others = [(unit, UNIT_STYLES[unit]) for unit in dict.fromkeys(units) if unit != BASELINE]

@@ -83,15 +83,20 @@ def make_request(algorithm: str, graph: str, choices: Mapping[str, Any]) -> Requ
     return _with_unit(request, "style" in own)
 
 
+def not_combined(units: str) -> str:
+    """Why there is no run with several units at once."""
+    return (
+        f"unit '{units}': the units cannot be combined, since they accelerate different styles of an "
+        "algorithm (scu: frontier, mff: vertex); compare them with 'warpsift compare --units none,scu,mff'"
+    )
+
+
 def _with_unit(request: Request, style_was_chosen: bool) -> Request:
     """The style follows from the unit; a contradiction is an error."""
     if request.unit == "none":
         return request
     if "+" in request.unit:
-        raise RequestError(
-            f"unit '{request.unit}': the units cannot be combined, since they accelerate different styles of an "
-            "algorithm (scu: frontier, mff: vertex); compare them with 'warpsift compare --units none,scu,mff'"
-        )
+        raise RequestError(not_combined(request.unit))
     if request.unit not in UNIT_STYLES:
         raise RequestError(unknown("unit", request.unit, ["none", *UNIT_STYLES]))
     style = UNIT_STYLES[request.unit]

@@ -16,6 +16,7 @@ from warpsift.engine.engine import Engine
 from warpsift.graph import CsrGraph
 from warpsift.machines import Machine, load_machine
 from warpsift.results.energy import energy_of, has_prices
+from warpsift.results.interconnect import flits, stalls
 from warpsift.simt import Chunk, Gpu, LaunchInfo, Residency, Sink
 from warpsift.simt.stream import UnitOperation
 from warpsift.units.mff import COMPUTE_PHASE, DRIVERS
@@ -33,11 +34,6 @@ VARIANTS: dict[str, tuple[bool, Mapping[str, Any]]] = {
     "mff, 16-word targets": (True, {"target_words": 16}),
     "mff, 8-word targets": (True, {"target_words": 8}),
 }
-# Who waits for the interconnect: SMs for room in the request network, its outputs for a full slice, slices and the unit
-# for room in the reply network.
-NOC_STALLS = (
-    "l1_network_blocked_cycles", "request_blocked_cycles", "l2_reply_blocked_cycles", "mff_stall_reply_cycles"
-)  # fmt: skip
 # What the paper reports (section 6.2); averages over its five graphs.
 PAPER = {
     "speedup": {"pagerank": 1.75, "bfs": 5.22},
@@ -111,9 +107,9 @@ def figures(total: Counters, machine: Machine, unit: str) -> Row:
     row: Row = {
         "cycles": total.cycles,
         "dram_bytes": (total.dram_reads + total.dram_writes) * machine.dram.burst_bytes,
-        "noc_flits": total.request_flits_sent + total.reply_flits_sent,
-        "noc_stall_cycles": sum(total[name] for name in NOC_STALLS),
-        "noc_stalls": {name: total[name] for name in NOC_STALLS},
+        "noc_flits": flits(total),
+        "noc_stall_cycles": sum(stalls(total).values()),
+        "noc_stalls": stalls(total),
         "bandwidth": (total.dram_reads + total.dram_writes)
         * machine.dram.burst_bytes
         / (cycles / (machine.clocks.core_mhz * 1e6))

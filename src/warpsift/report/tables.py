@@ -119,6 +119,11 @@ def _print_timing(console: Console, result: RunResult) -> None:
         print_energy(console, result)
 
 
+def _percent(share: float | None) -> str:
+    """A share of the baseline; there is none of nothing."""
+    return "-" if share is None else f"{100 * share:.0f} %"
+
+
 def print_comparison(console: Console, comparison: Comparison) -> None:
     """What `warpsift compare` shows: one column per unit."""
     rows = [entry.as_dict() for entry in comparison.entries]
@@ -144,6 +149,10 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         ("transactions / mem. instr.", lambda r: f"{r['transactions_per_memory_instruction']:.2f}"),
         ("bandwidth utilisation", lambda r: f"{100 * r['bandwidth_utilisation']:.1f} %"),
         ("DRAM traffic, MB", lambda r: f"{r['dram_bytes'] / 1e6:.2f}"),
+        ("interconnect flits", lambda r: thousands(r["flits"])),
+        ("  saved", lambda r: _percent(r["flits_saved"])),
+        ("interconnect stall cycles", lambda r: thousands(r["interconnect_stall_cycles"])),
+        ("  saved", lambda r: _percent(r["interconnect_stall_cycles_saved"])),
     ]
     if rows[0]["energy_joules"] is not None:
         lines += energy_lines(rows)
