@@ -3,8 +3,9 @@
     python -m benchmarks.scu_ladder --gpus gtx980,tx1 --graphs kron@1/8 --algorithms bfs
 
 Each rung changes one thing (visibility, fill granularity, limits in flight, life time of the filter, launch cost,
-residency) or makes one part ideal; the table gives cycles of GPU and unit, the unit's analytic floor, and the speedup
-over the plain GPU under the same change. docs/scu.md discusses the results.
+residency, width) or makes one part ideal; the table gives cycles of GPU and unit, the unit's analytic floor, and the
+speedup over the plain GPU under the same change, which is run again where the change concerns it. docs/scu.md
+discusses the results.
 """
 
 from __future__ import annotations
@@ -30,6 +31,18 @@ class Rung:
     visibility_ctas: int | None = None
     touches_gpu: bool = False  # the plain GPU changes too, and is run again
     launch_us: tuple[float, float] | None = None  # per kernel, per unit call
+    only: tuple[str, ...] = ()  # algorithms that it concerns; empty: all
+
+    @property
+    def hash_only(self) -> bool:
+        """Whether nothing but filtering and grouping changes."""
+        return not self.touches_gpu and set(self.machine) <= _HASH_ONLY
+
+    def concerns(self, algorithm: str) -> bool:
+        """PageRank neither filters nor groups, and masks nothing out."""
+        if self.only and algorithm not in self.only:
+            return False
+        return algorithm != "pagerank" or not (self.hash_only or "scu.skip_dropped" in self.machine) or self is RUNGS[0]
 
 
 WHOLE_LINES = {"l1.fill_bytes": "128", "l2.fill_bytes": "128", "scu.request_bytes": "128"}
@@ -52,10 +65,14 @@ RUNGS = [
     Rung("128 probes", {"scu.probe_limit": "128"}),
     Rung("unlimited probes", {"scu.probe_limit": "-1"}),
     Rung("sets of 8 ways: one sector per probe", {"scu.hash_ways": "8"}),
+    Rung("128 line requests in flight", {"scu.inflight_requests": "128"}),
     Rung("unlimited line requests", {"scu.inflight_requests": "0"}),
+    Rung("the GPU adds the distances", {"scu.accumulate": "gpu"}, only=("sssp",)),
     Rung("4 hash ports, unlimited probes", {"scu.hash_ports": "4", "noc.unit_ports": "5", "scu.probe_limit": "-1"}),
     Rung("zero-latency hash", {"scu.ideal_hash": "true"}),
     Rung("zero-latency hash, unlimited requests", IDEAL_UNIT),
+    Rung("16 elements per cycle", {"scu.width": "16"}),
+    Rung("zero-latency hash, unlimited requests, 16 per cycle", IDEAL_UNIT | {"scu.width": "16"}),
     Rung("256 threads, zero-latency hash, unlimited requests", FEW_THREADS | IDEAL_UNIT, touches_gpu=True),
 ]
 
@@ -65,6 +82,7 @@ class Timed:
     gpu: int
     unit: int
     floor: float
+    compaction: float  # share of the GPU's cycles in launches that compact
 
     @property
     def cycles(self) -> int:
@@ -87,38 +105,43 @@ def time_run(gpu_name: str, graph: CsrGraph, algorithm: str, unit: str, rung: Ru
     units.resolve(unit, machine)[algorithm](gpu, prepared, options)
     on_unit = [r.counters for r in engine.operations]
     floor = floor_cycles(machine, on_unit)["cycles"]
-    return Timed(sum(r.counters.cycles for r in engine.launches), sum(c.cycles for c in on_unit), floor)
+    on_gpu = sum(r.counters.cycles for r in engine.launches)
+    compacting = sum(r.counters.cycles for r in engine.launches if r.launch.compaction)
+    return Timed(on_gpu, sum(c.cycles for c in on_unit), floor, compacting / max(on_gpu, 1))
 
 
 def ladder(gpu_name: str, graph_name: str, algorithm: str, names: list[str] | None) -> None:
     graph = load_graph(graph_name)
+    both = algorithm != "pagerank"
     print(f"\n{algorithm} on {graph_name}, {gpu_name} (cycles in thousands)\n", flush=True)
-    print("| rung | plain GPU | basic: GPU + unit | speedup | enhanced: GPU + unit (floor) | speedup |")
-    print("|---|---|---|---|---|---|", flush=True)
+    heads = ["rung", "plain GPU (in compaction)", f"{'basic' if both else 'unit'}: GPU + unit (floor)", "speedup"]
+    heads += ["enhanced: GPU + unit (floor)", "speedup"] if both else []
+    print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|", flush=True)
     known: dict[str, Timed] = {}
     for rung in RUNGS:
-        if names and rung.name not in names:
+        if (names and rung.name not in names) or not rung.concerns(algorithm):
             continue
-        for unit in ("none", "scu-basic", "scu"):
-            same = unit == "none" and not rung.touches_gpu
-            same = same or (unit == "scu-basic" and set(rung.machine) <= _HASH_ONLY and not rung.touches_gpu)
-            if not same or unit not in known:
-                timed = time_run(gpu_name, graph, algorithm, unit, rung)
-                if rung is RUNGS[0]:
-                    known[unit] = timed
+        timed = {}
+        for unit in ("none", "scu-basic", "scu") if both else ("none", "scu-basic"):
+            same = (unit == "none" and not rung.touches_gpu) or (unit == "scu-basic" and rung.hash_only)
+            if same and unit in known:
+                timed[unit] = known[unit]
             else:
-                timed = known[unit]
-            if unit == "none":
-                plain = timed
-            elif unit == "scu-basic":
-                basic = timed
-        k = 1000
-        print(
-            f"| {rung.name} | {plain.cycles / k:.0f} | {basic.gpu / k:.0f} + {basic.unit / k:.0f} "
-            f"| {plain.cycles / basic.cycles:.2f} | {timed.gpu / k:.0f} + {timed.unit / k:.0f} ({timed.floor / k:.0f}) "
-            f"| {plain.cycles / timed.cycles:.2f} |",
-            flush=True,
-        )
+                timed[unit] = time_run(gpu_name, graph, algorithm, unit, RUNGS[0] if same else rung)
+            if rung is RUNGS[0] or same:
+                known[unit] = timed[unit]
+        print(_row(rung, timed), flush=True)
+
+
+def _row(rung: Rung, timed: dict[str, Timed]) -> str:
+    plain, k = timed["none"], 1000
+    cells = [rung.name, f"{plain.cycles / k:.0f} ({plain.compaction:.0%})"]
+    for unit in ("scu-basic", "scu"):
+        if unit in timed:
+            mine = timed[unit]
+            cells += [f"{mine.gpu / k:.0f} + {mine.unit / k:.0f} ({mine.floor / k:.0f})"]
+            cells += [f"{plain.cycles / mine.cycles:.2f}"]
+    return "| " + " | ".join(cells) + " |"
 
 
 _HASH_ONLY = {
@@ -136,7 +159,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gpus", default="gtx980,tx1")
     parser.add_argument("--graphs", default="kron@1/8,delaunay@1/8")
-    parser.add_argument("--algorithms", default="bfs,sssp")
+    parser.add_argument("--algorithms", default="bfs,sssp,pagerank")
     parser.add_argument("--rungs", default="", help="names separated by ';' (default: all)")
     chosen = parser.parse_args()
     names = chosen.rungs.split(";") if chosen.rungs else None
