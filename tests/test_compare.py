@@ -44,6 +44,16 @@ def test_flits_and_interconnect_stalls_that_a_unit_saves():
     assert "interconnect flits" in done.stdout and "interconnect stall cycles" in done.stdout
 
 
+def test_the_baseline_at_the_occupancy_that_targets_leave():
+    words = ("compare", "pagerank", "--graph", "kron-10", "--gpu", "gtx480", "--units", "none,mff", "--json")
+    many, few = (
+        json.loads(call(*words, "--max-iterations", "1", *more).stdout)["units"]
+        for more in ((), ("--occupancy", "target"))
+    )
+    assert few[0]["measured_seconds"] != many[0]["measured_seconds"]
+    assert few[1]["measured_seconds"] == many[1]["measured_seconds"]
+
+
 def test_command_line_json_and_bars(tmp_path):
     words = ("compare", "sssp", "--graph", "delaunay-8", "--gpu", "tx1", "--units", "none,scu-basic,scu", "--json")
     done = call(*words, "--plot", str(tmp_path / "bars.png"))

@@ -31,6 +31,11 @@ SetOption = Annotated[
     typer.Option("--set", help="Change a machine parameter: l2.size_bytes=4194304; may be given again."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
+BitSetting = Annotated[str, typer.Option(help="Vertex style: 'atomic' or 'byte'.")]
+Occupancy = Annotated[
+    str, typer.Option(help="Vertex style, plain GPU: 'full', or 'target' for the warps that the MFF's targets leave.")
+]
+TargetWords = Annotated[int, typer.Option(help="MFF: words per thread of a target; 32 is the paper's 4 KB per warp.")]
 Symmetrise = Annotated[bool, typer.Option("--symmetrise", help="Add the reverse of every arc.")]
 DropLoops = Annotated[bool, typer.Option("--drop-self-loops")]
 GraphSeed = Annotated[int, typer.Option("--graph-seed", help="Of generated graphs and of the order GRAPH~random.")]

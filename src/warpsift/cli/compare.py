@@ -9,14 +9,17 @@ import typer
 
 from warpsift.cli.app import (
     CONTEXT,
+    BitSetting,
     DropLoops,
     GraphFormat,
     GraphOption,
     GraphSeed,
     JsonOption,
     Merge,
+    Occupancy,
     SetOption,
     Symmetrise,
+    TargetWords,
     app,
     console,
     load_for,
@@ -35,6 +38,9 @@ def compare(
     source: Annotated[int | None, typer.Option(help="Start node; default: seeded.")] = None,
     seed: Annotated[int, typer.Option()] = 1,
     max_iterations: Annotated[int | None, typer.Option(help="Stop early, such as after 2 of PageRank.")] = None,
+    bit_setting: BitSetting = "atomic",
+    occupancy: Occupancy = "full",
+    target_words: TargetWords = 32,
     plot: Annotated[Path | None, typer.Option(help="Draw bars of time and energy: a .png, .svg or .pdf file.")] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="What halving and doubling each energy price does to the saving.")
@@ -52,6 +58,7 @@ def compare(
     Examples:
       warpsift compare sssp --graph kron-16 --gpu tx1 --units none,scu-basic,scu
       warpsift compare pagerank --graph dblp-2010@1/8 --gpu gtx480 --units none,mff --max-iterations 2
+      warpsift compare pagerank --graph dblp-2010@1/8 --gpu gtx480 --units none,mff --occupancy target
       warpsift compare bfs --graph delaunay-16 --gpu gtx980 --plot bars.png
       warpsift compare bfs --graph kron-14 --gpu tx1 --sensitivity --set costs.gpu_idle=power_gate
     """
@@ -69,6 +76,9 @@ def compare(
             "source": source,
             "seed": seed,
             "max_iterations": max_iterations,
+            "bit_setting": bit_setting,
+            "occupancy": occupancy,
+            "target_words": target_words,
         }
         names = [name.strip() for name in units.split(",") if name.strip()]
         comparison = run_all(algorithm, loaded, names, observer=observer, **choices)

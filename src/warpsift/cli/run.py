@@ -9,14 +9,17 @@ import typer
 
 from warpsift.cli.app import (
     CONTEXT,
+    BitSetting,
     DropLoops,
     GpuOption,
     GraphFormat,
     GraphSeed,
     JsonOption,
     Merge,
+    Occupancy,
     SetOption,
     Symmetrise,
+    TargetWords,
     app,
     console,
     load_for,
@@ -57,7 +60,12 @@ def run(
     warp_culling: Annotated[bool, typer.Option(help="BFS: drop duplicates inside a warp.")] = True,
     history_culling: Annotated[bool, typer.Option(help="BFS: drop recently seen nodes.")] = True,
     active: Annotated[str, typer.Option(help="Vertex style: 'compact' or 'all'.")] = "compact",
-    bit_setting: Annotated[str, typer.Option(help="Vertex style: 'atomic' or 'byte'.")] = "atomic",
+    bit_setting: BitSetting = "atomic",
+    occupancy: Occupancy = "full",
+    target_words: TargetWords = 32,
+    checked_activation: Annotated[
+        bool, typer.Option("--checked-activation", help="BFS, vertex style: wake only nodes not visited (no unit).")
+    ] = False,
     visibility_ctas: Annotated[
         int | None, typer.Option(help="CTAs that do not see each other's writes; 0: a whole wave.")
     ] = None,
@@ -119,6 +127,9 @@ def run(
             history_culling=history_culling,
             active=active,
             bit_setting=bit_setting,
+            occupancy=occupancy,
+            target_words=target_words,
+            checked_activation=checked_activation,
         )
     extras.finish(result, observer)
     if as_json:
