@@ -13,8 +13,10 @@ from warpsift.machines import load_machine
 from warpsift.machines.load import MachineError
 from warpsift.simt import Counter, Gpu
 from warpsift.units import scu_operation
+from warpsift.units.filtering import set_of
 from warpsift.units.scu import Scu
 from warpsift.units.scu_floor import BOUNDS, bounds, floor_cycles
+from warpsift.units.scu_trace import PROBE
 
 IDEAL = {"ideal.l2": "true", "ideal.noc": "true"}  # every read takes the same time and nobody waits for a port
 N = 1 << 14
@@ -104,9 +106,9 @@ def test_probes_in_flight_bound_filtering():
 
 
 def test_the_request_buffer_holds_what_its_bytes_hold():
-    """18 KB: 256 entries of 72 bytes (set, ID, number) without costs, 128 of 144 with."""
+    """Rows of 72 bytes (set, ID, number): one for a set without costs, two for a set with."""
     cycles = {}
-    for kilobytes in (18, 9):
+    for kilobytes in (2, 1):
         for cost in (False, True):
             bench = ideal(scu__hash_buffer_bytes=kilobytes * 1024, scu__inflight_requests=0, scu__width=16)
             options = {"cost_dtype": np.dtype(np.int32)} if cost else {}
@@ -114,9 +116,45 @@ def test_the_request_buffer_holds_what_its_bytes_hold():
             costs = {"cost": bench.data()} if cost else {}
             bench.scu.data_compaction(bench.data(), None, filter=table, **costs)
             cycles[kilobytes, cost] = bench.last.cycles
-    assert cycles[9, False] == pytest.approx(2 * cycles[18, False], rel=0.1)
-    assert cycles[18, True] == pytest.approx(2 * cycles[18, False], rel=0.1)
-    assert cycles[9, True] == pytest.approx(4 * cycles[18, False], rel=0.1)
+    assert cycles[1, False] == pytest.approx(2 * cycles[2, False], rel=0.1)
+    assert cycles[2, True] == pytest.approx(2 * cycles[2, False], rel=0.1)
+    assert cycles[1, True] == pytest.approx(4 * cycles[2, False], rel=0.1)
+
+
+def filter_ids(bench: Bench, ids, **options):
+    """Counters of one filtering operation on these IDs."""
+    table = bench.scu.filter_table("t", 1 << 16, 1 << 20, life="persistent", **options)
+    bench.scu.data_compaction(bench.gpu.memory.array("ids", np.asarray(ids, np.int32)), None, filter=table)
+    return bench.last
+
+
+def test_a_set_in_the_request_buffer_is_not_read_again():
+    """One set, always in the buffer: read once. The same IDs, too far apart for the buffer: read every time."""
+    hot = filter_ids(ideal(), np.zeros(1000))
+    assert (hot.scu_hash_reads, hot.scu_hash_reads_merged) == (1, 999)
+    small = {"scu__hash_buffer_bytes": 72 * 8, "scu__probe_limit": 8}
+    apart = filter_ids(ideal(**small), np.tile(np.arange(0, 64 * 16, 16), 20))
+    assert apart.scu_hash_reads + apart.scu_hash_reads_merged == 64 * 20
+    assert apart.scu_hash_reads > 64 * 19
+
+
+@pytest.mark.parametrize("width", [1, 4])
+def test_one_probe_enters_and_one_leaves_per_cycle(width):
+    assert 1000 <= filter_ids(ideal(scu__width=width), np.zeros(1000)).cycles < 1400
+
+
+def test_a_replaced_entry_writes_the_pointer_in_way_0_too():
+    """IDs of one set of 16 ways (64 bytes): the 17th replaces way 0, the 25th way 8, which is in the second sector."""
+    table = ideal().scu.filter_table("t", 1 << 16, 1 << 20, life="persistent")
+    ids = np.arange(1 << 16)
+    same = np.array([i for i in ids if set_of(i, table.sets) == 5][:26])
+    table.begin(26)
+    probes = np.zeros(26, PROBE)
+    table.probe(same, None, probes)
+    low, high = (int(bit) for bit in (probes["write_sectors"][0], probes["write_sectors"][8]))
+    assert low != high
+    assert list(probes["write_sectors"]) == [low] * 8 + [high] * 8 + [low] * 8 + [low | high] * 2
+    assert list(probes["previous"]) == [-1, *range(25)]
 
 
 def test_a_small_fifo_stalls_the_address_generator():

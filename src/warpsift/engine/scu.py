@@ -7,16 +7,26 @@ A tick is one core clock (the paper clocks the unit with the GPU). Stages run ba
 at least a cycle in each. Each stage moves up to `width` elements. The FIFO is strictly in order: an element waits for
 the data of the one before it. All reads pass one of two coalescing units, all writes the Data Store; everything goes
 through the crossbar to the L2. Step 1 of filtering and grouping holds a probe in the request buffer until its set has
-come; probes are evaluated in order, and an update reaches later probes of the same set that are already in the buffer
-(the buffer compares set numbers), so that none sees an old set.
+come; probes are evaluated in order. The buffer is searched by set number, as it must be so that no probe sees a set
+before an earlier probe's update; a probe whose set is in the buffer, or on its way, uses that copy and reads nothing.
+The copy stays until its last probe is evaluated. At both ports reads go before writes, which can wait where they are:
+a read that waits holds up everything behind it, and under a stream of writes it would wait for their end.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.layout import S_t, i64, kernel, load, store, void
-from warpsift.engine.scu_memory import READING, coalesce_read, fetch_vectors, request_done, unit_send, vectors_ready
+from warpsift.engine.layout import S_t, i64, kernel, load, popcount, store, void
+from warpsift.engine.scu_memory import (
+    READING,
+    coalesce_read,
+    fetch_vectors,
+    request_done,
+    request_read,
+    unit_send,
+    vectors_ready,
+)
 from warpsift.engine.scu_state import (
     BUFFER_FULL,
     CLEARING,
@@ -40,8 +50,7 @@ from warpsift.engine.scu_state import (
     scu,
     write_row,
 )
-
-BY_FETCHED, BY_PROBED = 0, 1  # as in units/scu_operation.py
+from warpsift.units.scu_trace import BY_FETCHED, BY_PROBED, EVICTED_GROUPS
 
 
 # ---- Data Store -------------------------------------------------------------------------------------------------
@@ -54,6 +63,18 @@ def released(S):
     return U.probes_evaluated if U.follows == BY_PROBED else U.evictions_read
 
 
+@kernel(void, S_t)
+def place_evictions(S):
+    """Let go of evicted groups whose places the Data Store has taken."""
+    U = scu(S.p_scu, 0)
+    while U.evictions_placed < U.evictions_read and U.evictions_placed < U.evictions_sent:
+        waiting = U.write_head < U.write_tail
+        if waiting and write_row(U.p_writes, U.write_head & (WRITES - 1)).after <= U.evictions_placed + 1:
+            break
+        U.groups_held -= load(U.p_evictions, U.evictions_placed & (PROBES - 1)) >> 4
+        U.evictions_placed += 1
+
+
 @kernel(i64, S_t)
 def store_tick(S):
     """Send the lines that are complete; 1 if any went."""
@@ -62,7 +83,7 @@ def store_tick(S):
     moved = np.int64(0)
     while U.write_head < U.write_tail:
         W = write_row(U.p_writes, U.write_head & (WRITES - 1))
-        if W.after > limit:
+        if W.after > limit or U.data_waits != 0:
             break
         if unit_send(S, np.int64(DATA), W.line, W.sectors, W.partial, np.int64(TO_STORE)) == 0:
             break
@@ -70,6 +91,7 @@ def store_tick(S):
         U.writes_pending += 1
         U.scu_write_requests += 1
         moved = np.int64(1)
+    place_evictions(S)
     return moved
 
 
@@ -104,15 +126,22 @@ def clear_tick(S):
 def hash_write(S):
     """Write back what the first probe changed and read what it evicts, one packet at a time; 1 when all are sent."""
     U = scu(S.p_scu, 0)
+    if U.hash_waits != 0:
+        return np.int64(0)
     row = U.probes_evaluated & (PROBES - 1)
     P = probe_row(U.p_probes, row)
     if U.hash_step == 0:  # first, so that the evicted entry is read before its place is written
         if P.evict_sectors != 0:
-            token = (row << 3) | TO_EVICTION
+            groups = popcount(P.evict_sectors)
+            if U.groups_held + groups > EVICTED_GROUPS:
+                return np.int64(0)
+            eviction = U.evictions_sent & (PROBES - 1)
+            token = (eviction << 3) | TO_EVICTION
             if unit_send(S, np.int64(HASH), P.evict_line, P.evict_sectors, np.int64(READING), token) == 0:
                 return np.int64(0)
-            store(U.p_probe_request, row, P.evict_sectors)
-            U.evictions_pending += 1
+            store(U.p_evictions, eviction, (groups << 4) | P.evict_sectors)
+            U.evictions_sent += 1
+            U.groups_held += groups
             U.scu_hash_evictions += 1
         U.hash_step = 1
     if U.hash_step == 1:
@@ -133,27 +162,54 @@ def hash_write(S):
 
 @kernel(i64, S_t)
 def evaluate_tick(S):
-    """Evaluate up to `width` probes, in order, whose sets have come; 1 if any."""
+    """Evaluate up to `probe_rate` probes, in order, whose sets have come; 1 if any."""
     U = scu(S.p_scu, 0)
     moved = np.int64(0)
     U.hash_cause = NOTHING
-    for _ in range(U.width):
+    for _ in range(U.probe_rate):
         if U.probes_evaluated >= U.probes_issued:
             break
+        row = U.probes_evaluated & (PROBES - 1)
+        P = probe_row(U.p_probes, row)
         if U.ideal_hash != 0:
-            if probe_row(U.p_probes, U.probes_evaluated & (PROBES - 1)).evict_sectors != 0:
+            if P.evict_sectors != 0:
                 U.evictions_read += 1
         else:
-            serial = load(U.p_probe_request, U.probes_evaluated & (PROBES - 1))
+            serial = load(U.p_probe_request, row)
             if U.hash_step == 0 and request_done(S, np.int64(HASH), serial) == 0:
                 U.hash_cause = NO_REPLY
                 break
             if hash_write(S) == 0:
                 U.hash_cause = NETWORK
                 break
+            if P.sectors != 0 and load(U.p_probe_passed, row) == 0:
+                U.sets_held -= 1
         U.probes_evaluated += 1
         moved = np.int64(1)
     return moved
+
+
+@kernel(i64, S_t, i64)
+def hold_set(S, row):
+    """The request that brings a probe's set (-1: it is there); or -(2 + why the probe cannot be taken)."""
+    U = scu(S.p_scu, 0)
+    P = probe_row(U.p_probes, row)
+    if P.sectors == 0 or U.ideal_hash != 0:
+        return np.int64(-1)
+    if P.previous >= U.probes_evaluated:
+        before = P.previous & (PROBES - 1)
+        store(U.p_probe_passed, before, 1)
+        U.scu_hash_reads_merged += 1
+        U.scu_coalescer_lookups += 1
+        serial = load(U.p_probe_request, before)
+        return np.int64(-1) if request_done(S, np.int64(HASH), serial) != 0 else serial
+    if U.sets_held >= U.probe_entries:
+        return np.int64(-2 - BUFFER_FULL)
+    serial = request_read(S, np.int64(HASH), P.line, P.sectors)
+    if serial < 0:
+        return np.int64(-2 - (BUFFER_FULL if -1 - serial == IN_FLIGHT else NETWORK))
+    U.sets_held += 1
+    return serial
 
 
 @kernel(i64, S_t)
@@ -162,17 +218,16 @@ def issue_probe(S):
     U = scu(S.p_scu, 0)
     if U.cleared < U.clear_lines:
         return np.int64(CLEARING)
-    if U.probes_issued - U.probes_evaluated + U.evictions_pending >= U.probe_entries:
+    if U.probes_issued - U.probes_evaluated >= U.probe_rows:
         return np.int64(BUFFER_FULL)
     row = U.probes_issued & (PROBES - 1)
-    P = probe_row(U.p_probes, row)
-    serial = np.int64(-1)
-    if P.sectors != 0 and U.ideal_hash == 0:
-        serial = coalesce_read(S, np.int64(HASH), P.line, P.sectors)
-        if serial < 0:
-            return np.int64(BUFFER_FULL) if -1 - serial == IN_FLIGHT else np.int64(NETWORK)
+    serial = hold_set(S, row)
+    if serial < -1:
+        return -2 - serial
     store(U.p_probe_request, row, serial)
+    store(U.p_probe_passed, row, 0)
     U.probes_issued += 1
+    U.probes_taken += 1
     U.scu_hash_probes += 1
     return np.int64(NOTHING)
 
@@ -192,10 +247,11 @@ def hand_on(S, elements):
             U.scu_elements_stored += elements
         return elements
     taken = np.int64(0)
-    while taken < elements:
+    while taken < elements and U.probes_taken < U.probe_rate:
         cause = issue_probe(S)
         if cause != NOTHING:
             U.fetch_cause = cause
+            U.hash_waits = 1 if cause == NETWORK else 0
             break
         taken += 1
     return taken
@@ -207,6 +263,8 @@ def fetch_tick(S):
     U = scu(S.p_scu, 0)
     budget = U.width
     U.fetch_cause = NOTHING
+    U.probes_taken = 0
+    U.hash_waits = 0
     moved = np.int64(0)
     while budget > 0:
         if U.head_run > U.address_run or (U.head_run == U.address_run and U.address_begun == 0):
@@ -269,9 +327,10 @@ def request_run(S):
         if U.fifo_used >= U.fifo_elements:
             U.address_cause = FIFO_FULL
             return np.int64(0)
-        serial = coalesce_read(S, np.int64(DATA), R.line, R.sectors)
+        serial = coalesce_read(S, R.line, R.sectors)
         if serial < 0:
             U.address_cause = -1 - serial
+            U.data_waits = 1 if U.address_cause == NETWORK else 0
             return np.int64(0)
     store(U.p_run_request, row, serial)
     U.address_requested = 1
@@ -284,6 +343,7 @@ def address_tick(S):
     U = scu(S.p_scu, 0)
     budget = U.width
     U.address_cause = NOTHING
+    U.data_waits = 0
     while budget > 0 and U.address_run < U.run_tail:
         if U.address_begun == 0 and begin_run(S) == 0:
             U.address_cause = VECTOR
@@ -316,7 +376,7 @@ def finished(S):
     U = scu(S.p_scu, 0)
     if U.final == 0 or U.address_run < U.run_tail or U.fifo_used > 0 or U.cleared < U.clear_lines:
         return np.int64(0)
-    if U.probes_evaluated < U.probe_tail or U.evictions_pending > 0:
+    if U.probes_evaluated < U.probe_tail or U.groups_held > 0:
         return np.int64(0)
     return np.int64(1) if U.write_head == U.write_tail and U.writes_pending == 0 else np.int64(0)
 
@@ -369,5 +429,5 @@ def scu_tick(S):
     U.done = finished(S)
     # Asleep only when every stage waits for a reply; room in the crossbar is not announced, so that is polled.
     waits = U.address_cause == NETWORK or U.fetch_cause == NETWORK or U.hash_cause == NETWORK
-    waits = waits or U.cleared < U.clear_lines or U.write_head < U.write_tail
+    waits = waits or U.cleared < U.clear_lines or U.write_head < U.write_tail or U.data_waits != 0
     U.awake = 1 if (moved | fetched | addressed) != 0 or waits else 0

@@ -12,7 +12,7 @@ from warpsift.engine import scu_state as state
 from warpsift.engine.run import DONE
 from warpsift.machines.scu_spec import ScuSpec
 from warpsift.simt.stream import LINE_BYTES, UnitInfo, UnitOperation
-from warpsift.units.scu_trace import ScuChunk, ScuSetup, Vector
+from warpsift.units.scu_trace import BUFFER_ROW_BYTES, ScuChunk, ScuSetup, Vector
 
 if TYPE_CHECKING:
     from warpsift.engine.counters import Counters
@@ -51,16 +51,20 @@ def run_operation(
     U.scu_cycles += int(S.now) - started
 
 
-def probe_entries(spec: ScuSpec, setup: ScuSetup) -> int:
-    """How many probes the request buffer holds."""
+def request_buffer(spec: ScuSpec, setup: ScuSetup) -> tuple[int, int]:
+    """How many probes wait in the request buffer at most, and how many sets it holds."""
     if setup.entry_bytes == 0 or spec.probe_limit == -1:
-        return state.MOST_PROBES
-    return max(1, min(state.MOST_PROBES, spec.hash_buffer_bytes // setup.entry_bytes))
+        return state.MOST_PROBES, state.MOST_PROBES
+    rows = max(2, min(state.MOST_PROBES, spec.hash_buffer_bytes // BUFFER_ROW_BYTES))
+    return rows, rows if setup.entry_bytes <= BUFFER_ROW_BYTES else rows // 2
 
 
 def _configure(U: Any, arrays: dict[str, np.ndarray], spec: ScuSpec, setup: ScuSetup) -> None:
     U.follows, U.compares = setup.follows, setup.compares
-    U.probe_entries = probe_entries(spec, setup)
+    U.probe_rows, U.probe_entries = request_buffer(spec, setup)
+    # One probe per cycle and port: the buffer is searched, and a set decided, once per cycle. Several ports would be
+    # several such units, each with the sets of its lines.
+    U.probe_rate = spec.width if spec.ideal_hash else min(spec.width, max(1, spec.hash_ports))
     if not spec.ideal_hash:
         U.clear_line, U.clear_lines = setup.clear_address // LINE_BYTES, setup.clear_lines
     vectors = [v for v in setup.vectors if v.lines]

@@ -24,6 +24,7 @@ from warpsift.engine.scu_state import (
     HASH,
     IN_FLIGHT,
     NETWORK,
+    PROBES,
     REQUESTS_KEPT,
     TO_DATA,
     TO_EVICTION,
@@ -68,30 +69,10 @@ def unit_send(S, unit, line, sectors, partial, token):
 
 
 @kernel(i64, S_t, i64, i64, i64)
-def coalesce_read(S, unit, line, sectors):
-    """Serial number of the request that brings these sectors, new or pending; or -(1 + why there is none)."""
+def request_read(S, unit, line, sectors):
+    """Serial number of a new request for these sectors; or -(1 + why there is none)."""
     U = scu(S.p_scu, 0)
     C = coalescer(U.p_coalescers, unit)
-    if U.whole_lines != 0 and unit == DATA:
-        sectors = np.int64(ALL_SECTORS)
-    oldest = max(np.int64(0), C.issued - C.window)
-    serial = C.issued - 1
-    while serial >= oldest:
-        Q = request_row(C.p_requests, serial & (REQUESTS_KEPT - 1))
-        if Q.line == line and Q.left != 0:
-            missing = sectors & (Q.sectors ^ ALL_SECTORS)
-            if missing != 0:  # the same entry asks for more of its line
-                if unit_send(S, unit, line, missing, np.int64(READING), (serial << 3) | C.reply_kind) == 0:
-                    return np.int64(-1 - NETWORK)
-                Q.sectors |= missing
-                Q.left |= missing
-            if unit == HASH:
-                U.scu_hash_reads_merged += 1
-            else:
-                U.scu_reads_merged += 1
-            U.scu_coalescer_lookups += 1
-            return serial
-        serial -= 1
     if C.in_flight >= C.limit:
         return np.int64(-1 - IN_FLIGHT)
     serial = C.issued
@@ -109,6 +90,31 @@ def coalesce_read(S, unit, line, sectors):
     else:
         U.scu_read_requests += 1
     return serial
+
+
+@kernel(i64, S_t, i64, i64)
+def coalesce_read(S, line, sectors):
+    """Serial number of the request that brings these sectors of data, new or pending; or -(1 + why there is none)."""
+    U = scu(S.p_scu, 0)
+    C = coalescer(U.p_coalescers, DATA)
+    if U.whole_lines != 0:
+        sectors = np.int64(ALL_SECTORS)
+    oldest = max(np.int64(0), C.issued - C.window)
+    serial = C.issued - 1
+    while serial >= oldest:
+        Q = request_row(C.p_requests, serial & (REQUESTS_KEPT - 1))
+        if Q.line == line and Q.left != 0:
+            missing = sectors & (Q.sectors ^ ALL_SECTORS)
+            if missing != 0:  # the same entry asks for more of its line
+                if unit_send(S, np.int64(DATA), line, missing, np.int64(READING), (serial << 3) | C.reply_kind) == 0:
+                    return np.int64(-1 - NETWORK)
+                Q.sectors |= missing
+                Q.left |= missing
+            U.scu_reads_merged += 1
+            U.scu_coalescer_lookups += 1
+            return serial
+        serial -= 1
+    return request_read(S, np.int64(DATA), line, sectors)
 
 
 @kernel(i64, S_t, i64, i64)
@@ -167,6 +173,7 @@ def fetch_vectors(S):
         sectors &= ALL_SECTORS >> (3 - (((V.end_bit - 1) >> 8) & 3))
     token = (((V.requested << 3) | best) << 3) | TO_VECTOR
     if unit_send(S, np.int64(DATA), V.first_line + V.requested, sectors, np.int64(READING), token) == 0:
+        U.data_waits = 1
         return np.int64(0)
     store(V.p_left, V.requested & (VECTOR_RING - 1), sectors)
     V.requested += 1
@@ -188,13 +195,15 @@ def vector_arrived(S, number, sectors):
         V.arrived += 1
 
 
-@kernel(i64, S_t, i64, i64)
-def eviction_complete(S, number, sectors):
-    """An eviction's read may be answered in parts; its last part counts. `number` is its row of the probe ring."""
+@kernel(void, S_t, i64, i64)
+def eviction_arrived(S, number, sectors):
+    """Evicted groups come back in any order, in parts; they are placed in the output in the order of eviction."""
     U = scu(S.p_scu, 0)
-    left = load(U.p_probe_request, number) & (sectors ^ ALL_SECTORS)
-    store(U.p_probe_request, number, left)
-    return np.int64(1) if left == 0 else np.int64(0)
+    store(U.p_evictions, number, load(U.p_evictions, number) & ~sectors)
+    while U.evictions_read < U.evictions_sent:
+        if load(U.p_evictions, U.evictions_read & (PROBES - 1)) & ALL_SECTORS != 0:
+            break
+        U.evictions_read += 1
 
 
 @kernel(void, S_t, i64, i64)
@@ -213,8 +222,6 @@ def scu_reply(S, token, sectors):
     elif kind == TO_VECTOR:
         vector_arrived(S, number, sectors)
     elif kind == TO_EVICTION:
-        if eviction_complete(S, number, sectors) != 0:
-            U.evictions_read += 1
-            U.evictions_pending -= 1
+        eviction_arrived(S, number, sectors)
     elif kind == TO_STORE:
         U.writes_pending -= 1

@@ -42,8 +42,8 @@ COUNTERS = {
     "scu_reads_merged": "runs that waited on a pending request of the same line",
     "scu_vector_requests": "line requests for mask, index, count, filter and order vectors",
     "scu_write_requests": "line writes of the Data Store",
-    "scu_hash_reads": "line requests of the hash coalescing unit",
-    "scu_hash_reads_merged": "probes that waited on a pending request of the same line",
+    "scu_hash_reads": "sets that the hash coalescing unit asked for",
+    "scu_hash_reads_merged": "probes whose set was in the request buffer or on its way there",
     "scu_hash_writes": "writes to hash tables",
     "scu_hash_evictions": "reads of evicted groups",
     "scu_cleared_lines": "lines written to clear hash tables",
@@ -104,6 +104,8 @@ _CONFIGURATION = [
     "p_writes",
     "p_probes",
     "p_probe_request",
+    "p_probe_passed",  # 1: a later probe uses the same copy of the set
+    "p_evictions",  # ring: groups << 4 | sectors still on the way
 ]
 # Set to 0 when an operation begins.
 PER_OPERATION = [
@@ -134,13 +136,22 @@ PER_OPERATION = [
     # Filtering/Grouping
     "probes_issued",
     "probes_evaluated",
-    "probe_entries",  # of the request buffer, for this operation's entry size
+    "probe_rows",  # probes that can wait
+    "probe_entries",  # sets that the request buffer can hold
+    "probe_rate",  # probes taken in, and evaluated, per cycle
+    "probes_taken",  # in this cycle
+    "sets_held",
     "hash_step",
-    "evictions_read",
-    "evictions_pending",
+    "evictions_sent",
+    "evictions_read",  # in order
+    "evictions_placed",  # all writes that they caused are sent
+    "groups_held",  # sectors of evictions under way, or waiting to be placed
     # Data Store
     "write_head",
     "writes_pending",
+    # a read found no room in its port in the last tick: it goes before any write
+    "data_waits",
+    "hash_waits",
     # why each stage stood still in the last tick
     "address_cause",
     "fetch_cause",
@@ -180,3 +191,5 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     U.p_writes = arena.table("scu.writes", WRITE, WRITES)
     U.p_probes = arena.table("scu.probes", PROBE, PROBES)
     U.p_probe_request = arena.table("scu.probe_request", np.int64, PROBES)
+    U.p_probe_passed = arena.table("scu.probe_passed", np.int64, PROBES)
+    U.p_evictions = arena.table("scu.evictions", np.int64, PROBES)

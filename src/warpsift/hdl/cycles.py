@@ -1,8 +1,9 @@
 """Cycles of the hardware beside cycles of the engine's model, under the same memory: `python -m warpsift.hdl.cycles`.
 
 The memory answers every read after the same time: in the engine an ideal L2 behind its crossbar, with slices that are
-never the narrow place; in hardware `MemoryModel.fixed`. Both accept one beat per port and cycle. The time is taken from
-the engine: with one request in flight, a chain of gathers takes one round trip each.
+never the narrow place and a queue of two lines at each port (one fills while the other leaves); in hardware
+`MemoryModel.fixed`. Both accept one beat per port and cycle. The time is taken from the engine: with one request in
+flight, a chain of gathers takes one round trip each.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from warpsift.machines.scu_spec import ScuSpec
 from warpsift.simt import Gpu
 from warpsift.units.scu import Scu
 
-SETTINGS = {"ideal.l2": "true", "l2.port_bytes_per_cycle": "128"}
+SETTINGS = {"ideal.l2": "true", "l2.port_bytes_per_cycle": "128", "noc.buffer_flits": "8"}
 N = 2048
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from warpsift.machines.scu_spec import ScuSpec
 from warpsift.simt.stream import LINE_BYTES, SECTOR_BYTES
 from warpsift.units.scu import ScuError
+from warpsift.units.scu_trace import BUFFER_ROW_BYTES, EVICTED_GROUPS
 
 ADDRESS_BITS = 40  # virtual addresses of Maxwell GPUs
 COUNT_BITS = 32  # elements of an operation
@@ -18,7 +19,7 @@ SET_BITS = 24  # sets of a hash table: 64 B each, so up to 1 GiB
 TAG_KIND_BITS = 2
 SIDE_BITS = 32  # what travels with an element: its place in the output, or the cost of its input
 MOST_INFLIGHT = 256  # "as many as the FIFO holds" (inflight_requests = 0) ends here: one tag bit pattern each
-EVICTIONS = 64  # groups that are being read back; a read takes about 4 port cycles of work, so this covers 256 cycles
+EVICTIONS = EVICTED_GROUPS
 VECTORS = ("mask", "index", "count", "keep", "order", "base")
 WORDS_PER_SECTOR = SECTOR_BYTES // 4
 
@@ -60,8 +61,7 @@ class ScuParameters:
         # Requests that may still be merged with keep their sectors: 4 each, and 3 more that an older one took later.
         ring = max(ring, 1 << (7 * spec.merge_window + 4 - 1).bit_length())
         elements = (spec.fetch_fifo_bytes - ring * SECTOR_BYTES) // 6
-        # An entry of the hash buffer is a set of 64 bytes and 8 bytes beside it (units/scu_operation.py).
-        slots = max(2, spec.hash_buffer_bytes // 72)
+        slots = max(2, spec.hash_buffer_bytes // BUFFER_ROW_BYTES)
         limit = spec.probe_limit if spec.probe_limit > 0 else slots
         return cls(
             width=spec.width,

@@ -66,18 +66,20 @@ class HashTable:
         self.sets = sets  # in use by the present operation
         self.epoch = 0
         self.keys = keys
+        self.probed = 0  # by the present operation
+        self.last_probe = np.zeros(0, np.int64)  # of each set; -1: none yet
 
     def begin(self, elements: int) -> int:
         """Make the table ready for an operation on so many elements; gives the bytes that must be cleared."""
+        if self.life == "clear" and self.fits:
+            self.sets = max(1, min(self.most_sets, -(-2 * elements // self.ways)))
+        self.probed, self.last_probe = 0, np.full(self.sets, -1, np.int64)
         if self.life == "persistent":
             return 0
         if self.life == "epoch":
             self.epoch = (self.epoch + 1) % (1 << self.epoch_bits)
             if self.epoch:
                 return 0
-            return self._clear()
-        if self.fits:
-            self.sets = max(1, min(self.most_sets, -(-2 * elements // self.ways)))
         return self._clear()
 
     def _clear(self) -> int:
@@ -121,6 +123,8 @@ class FilterTable(HashTable):
         geometry = np.array(
             [self.sets, self.ways, self.words_per_set, self.key_bits, self.epoch, self.array.address], np.int64
         )
+        note_previous(ids, self.sets, self.last_probe, self.probed, probes)
+        self.probed += ids.size
         if self.cost_dtype is None:
             filter_unique(self.array.host, ids, geometry, outcome, probes)
         else:
@@ -128,6 +132,15 @@ class FilterTable(HashTable):
             table = self.array.host
             filter_best(table, table.view(self.cost_dtype), ids, costs, geometry, outcome, probes)
         return outcome
+
+
+@njit(cache=True)
+def note_previous(keys, sets, last_probe, first, probes):
+    """Which probe read the set of each key last; the probes are numbers `first` and up of the operation."""
+    for k in range(keys.size):
+        index = set_of(keys[k], sets)
+        probes[k]["previous"] = last_probe[index]
+        last_probe[index] = first + k
 
 
 @njit(cache=True)
@@ -147,8 +160,12 @@ def _find(table, base, ways, wanted, key_bits, epoch):
 
 @njit(cache=True)
 def _insert(table, base, ways, wanted, free):
-    """Put a word into the free way, or in place of the oldest; gives the way. Way 0 carries the FIFO pointer."""
-    pointer = np.int64(table[base]) >> POINTER_SHIFT
+    """Put a word into the free way, or in place of the oldest; gives the way, and whether the FIFO pointer moved.
+
+    The pointer lies in way 0, so a move of it is a second word that changes.
+    """
+    old_pointer = np.int64(table[base]) >> POINTER_SHIFT
+    pointer = old_pointer
     way = free
     if free < 0:
         way = pointer
@@ -157,16 +174,16 @@ def _insert(table, base, ways, wanted, free):
         pointer = np.int64(0)  # a set that begins anew fills its ways in order
     table[base + way] = np.uint32(wanted)
     table[base] = np.uint32((np.int64(table[base]) & ((np.int64(1) << POINTER_SHIFT) - 1)) | (pointer << POINTER_SHIFT))
-    return way
+    return way, pointer != old_pointer
 
 
 @njit(cache=True)
-def _describe(probe, address, words, first_changed, second_changed):
+def _describe(probe, address, words, changed_words):
     """Line and sectors of a set (it lies in one line); the changed words (or -1) are written back."""
     probe["line"] = address // LINE_BYTES
     probe["sectors"] = sectors_of(address, words * WORD_BYTES)
     written = np.int64(0)
-    for changed in (first_changed, second_changed):
+    for changed in changed_words:
         if changed >= 0:
             at = address + changed * WORD_BYTES
             written |= np.int64(1) << ((at // SECTOR_BYTES) % SECTORS_PER_LINE)
@@ -185,13 +202,13 @@ def filter_unique(table, ids, geometry, outcome, probes):
         index = set_of(ids[k], sets)
         base = index * words
         hit, free = _find(table, base, ways, wanted, key_bits, epoch)
-        changed = -1
+        changed, moved = np.int64(-1), False
         if hit >= 0:
             outcome[k] = DROPPED
         else:
             outcome[k] = INSERTED if free >= 0 else REPLACED
-            changed = _insert(table, base, ways, wanted, free)
-        _describe(probes[k], address + base * WORD_BYTES, words, changed, -1)
+            changed, moved = _insert(table, base, ways, wanted, free)
+        _describe(probes[k], address + base * WORD_BYTES, words, (changed, np.int64(0 if moved else -1)))
 
 
 @njit(cache=True)
@@ -201,7 +218,7 @@ def filter_best(table, costs_of, ids, costs, geometry, outcome, probes):
         wanted = (ids[k] + 1) | (epoch << key_bits)
         base = set_of(ids[k], sets) * words
         hit, free = _find(table, base, ways, wanted, key_bits, epoch)
-        changed, cost_changed = -1, -1
+        changed, cost_changed, moved = np.int64(-1), np.int64(-1), False
         if hit >= 0:
             outcome[k] = DROPPED
             if costs[k] < costs_of[base + ways + hit]:
@@ -209,8 +226,9 @@ def filter_best(table, costs_of, ids, costs, geometry, outcome, probes):
                 cost_changed = ways + hit
         else:
             outcome[k] = INSERTED if free >= 0 else REPLACED
-            changed = _insert(table, base, ways, wanted, free)
+            changed, moved = _insert(table, base, ways, wanted, free)
             cost_changed = ways + changed
         if cost_changed >= 0:
             costs_of[base + cost_changed] = costs[k]
-        _describe(probes[k], address + base * WORD_BYTES, words, changed, cost_changed)
+        pointer = np.int64(0 if moved else -1)
+        _describe(probes[k], address + base * WORD_BYTES, words, (changed, cost_changed, pointer))

@@ -17,7 +17,7 @@ from numba import njit
 from warpsift.machines.scu_spec import Life
 from warpsift.simt import DeviceArray, Gpu
 from warpsift.simt.stream import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
-from warpsift.units.filtering import POINTER_SHIFT, WORD_BYTES, HashTable, set_of
+from warpsift.units.filtering import POINTER_SHIFT, WORD_BYTES, HashTable, note_previous, set_of
 from warpsift.units.scu_trace import sectors_of
 
 NODE_BYTES = 4
@@ -74,11 +74,19 @@ class GroupTable(HashTable):
 
     def probe(self, ids: np.ndarray, state: np.ndarray, out: tuple, probes: np.ndarray) -> None:
         """Group elements in order; `out` = (element, place, eviction) arrays for what evictions assign."""
+        note_previous(ids // NODES_PER_BLOCK, self.sets, self.last_probe, self.probed, probes)
+        self.probed += ids.size
         group_elements(self.tags.host, self.slots.host, ids, self._geometry(), state, out, probes)
 
     def flush(self, state: np.ndarray, out: tuple, probes: np.ndarray) -> int:
         """Evict what is left, from set `state[FLUSHED_SETS]` on, as far as `probes` and `out` have room."""
-        return flush_groups(self.tags.host, self.slots.host, self._geometry(), state, out, probes)
+        made = flush_groups(self.tags.host, self.slots.host, self._geometry(), state, out, probes)
+        own = probes["sectors"][:made] != 0  # the first probe of each set: those behind it use what it read
+        first_set = int(state[FLUSHED_SETS]) - int(own.sum())
+        probes["previous"][:made] = -1
+        probes["previous"][:made][own] = self.last_probe[first_set : int(state[FLUSHED_SETS])]
+        self.probed += made
+        return made
 
 
 @njit(cache=True)
@@ -111,7 +119,8 @@ def group_elements(tags, slots, ids, geometry, state, out, probes):
                 break
             if free < 0 and ((word & key_mask) == 0 or (word >> key_bits) != epoch):
                 free = np.int64(candidate)
-        pointer = np.int64(tags[base]) >> POINTER_SHIFT
+        old_pointer = np.int64(tags[base]) >> POINTER_SHIFT
+        pointer = old_pointer
         evicted, count = np.int64(-1), np.int64(0)
         if way >= 0:
             count = (np.int64(tags[base + way]) >> COUNT_SHIFT) & 15
@@ -140,6 +149,8 @@ def group_elements(tags, slots, ids, geometry, state, out, probes):
         probe["sectors"] = sectors_of(address, ways * WORD_BYTES)
         changed = address + way * WORD_BYTES
         probe["write_sectors"] = np.int64(1) << ((changed // SECTOR_BYTES) % SECTORS_PER_LINE)
+        if pointer != old_pointer:  # it lies in way 0
+            probe["write_sectors"] |= np.int64(1) << ((address // SECTOR_BYTES) % SECTORS_PER_LINE)
         entry = slot_address + (base + way) * ENTRY_BYTES
         probe["second_line"] = entry // LINE_BYTES
         probe["second_sectors"] = np.int64(1) << ((entry // SECTOR_BYTES) % SECTORS_PER_LINE)

@@ -4,8 +4,9 @@
         handed on by Data Fetch (the others are second operands: costs, old values). No sectors: nothing is fetched.
 `WRITE` a line, or part of one, that the Data Store sends once `after` elements (or evictions, when grouping) have
         passed it. Which lines it has open does not depend on time, so its coalescing is done here.
-`PROBE` an access to the hash table: the set it reads, what it writes back, the second line it writes, and the entry
-        that an eviction reads.
+`PROBE` an access to the hash table: the set it reads, the probe before it that read the same set (the request buffer
+        may still hold it; -1: none), what it writes back, the second line it writes, and the entry that an eviction
+        reads.
 """
 
 from __future__ import annotations
@@ -27,8 +28,15 @@ def _int64_record(*names: str) -> np.dtype:
 RUN = _int64_record("line", "sectors", "elements", "outputs", "slots", "input", "output")
 WRITE = _int64_record("after", "line", "sectors", "partial")
 PROBE = _int64_record(
-    "line", "sectors", "write_sectors", "second_line", "second_sectors", "evict_line", "evict_sectors"
+    "line", "sectors", "previous", "write_sectors", "second_line", "second_sectors", "evict_line", "evict_sectors"
 )
+
+# The hash request buffer: rows of a set of up to 64 bytes and 8 bytes beside it (ID, element number); two rows hold a
+# set of 128 bytes. 18 KB (table 1) are 256 rows. As many probes wait in order for the sets that it holds.
+BUFFER_ROW_BYTES = 64 + 8
+# Groups that are being read back have a buffer of their own, 2 KB beside the paper's 18: a probe of grouping takes
+# about 4 cycles of its port, so 64 evictions cover 256 cycles of latency even if every probe evicts.
+EVICTED_GROUPS = 64
 
 # What a vector is indexed by
 BY_INPUT, BY_OUTPUT, BY_SURVIVOR = 0, 1, 2
