@@ -118,7 +118,7 @@ class FilteringGrouping(wiring.Component):
         return m
 
     def _requests(self, m, evaluator, clearer, buffer):
-        """The evaluator goes first, then clearing, then the reads of sets."""
+        """Reads of sets go first: later probes wait behind them. Then the evaluator's beats, and clearing."""
         p, out = self.p, self.request
         read = Signal(request_layout(p))
         number = Cat(buffer.request.payload.tag, Const(0, p.tag_bits))[: p.tag_bits - 2]
@@ -126,15 +126,15 @@ class FilteringGrouping(wiring.Component):
             read.tag.eq(Cat(number, Const(TAG_SET, 2))),
             read.sector.eq(Cat(Const(0, 2), buffer.request.payload.line)),
             read.sectors.eq(buffer.request.payload.sectors),
-            evaluator.request.ready.eq(out.ready),
-            clearer.request.ready.eq(out.ready & ~evaluator.request.valid),
-            buffer.request.ready.eq(out.ready & ~evaluator.request.valid & ~clearer.request.valid),
+            buffer.request.ready.eq(out.ready),
+            evaluator.request.ready.eq(out.ready & ~buffer.request.valid),
+            clearer.request.ready.eq(out.ready & ~buffer.request.valid & ~evaluator.request.valid),
             out.valid.eq(evaluator.request.valid | clearer.request.valid | buffer.request.valid),
             out.payload.eq(read),
         ]
-        with m.If(evaluator.request.valid):
+        with m.If(~buffer.request.valid & evaluator.request.valid):
             m.d.comb += out.payload.eq(evaluator.request.payload)
-        with m.Elif(clearer.request.valid):
+        with m.Elif(~buffer.request.valid & clearer.request.valid):
             m.d.comb += out.payload.eq(clearer.request.payload)
 
     def _replies(self, m, evaluator, evictions, buffer):

@@ -152,7 +152,7 @@ class Scu(wiring.Component):
         m.d.comb += [self.store.base.eq(command.out_address), self.store.size.eq(Mux(to_store, command.size, 2))]
 
     def _ports(self, m):
-        """Data port: data reads first, then writes (they can wait in their lines), then vectors.
+        """Data port: data reads first, then vectors, then writes: these can wait in their lines.
 
         At most `inflight_requests` lines are under way.
         """
@@ -167,11 +167,11 @@ class Scu(wiring.Component):
         m.d.comb += [
             self.coalescer.may_request.eq(may),
             reads.ready.eq(ready),
-            store.ready.eq(ready & ~reads.valid),
-            self.vectors.request.ready.eq(ready & ~store.valid & ~reads.valid & may),
+            self.vectors.request.ready.eq(ready & ~reads.valid & may),
+            store.ready.eq(ready & ~reads.valid & ~vector_goes),
             valid.eq(store.valid | reads.valid | vector_goes),
         ]
-        with m.If(store.valid & ~reads.valid):
+        with m.If(store.valid & ~reads.valid & ~vector_goes):
             m.d.comb += [request.eq(store.payload), request.tag.eq(TAG_WRITE << number_bits)]
         with m.Else():
             for source, kind in ((self.vectors.request, TAG_VECTOR), (reads, TAG_READ)):
@@ -254,8 +254,8 @@ class Scu(wiring.Component):
             with m.State("start"):
                 m.d.comb += self.start.eq(1)
                 m.next = "elements"
-            with m.State("elements"), m.If(~front & ~self.hashing.busy):
-                m.next = "groups"
+            with m.State("elements"), m.If(~front & (~self.hashing.busy | (command.target == GROUP))):
+                m.next = "groups"  # the probes that evict what is left follow those of the elements
             with m.State("groups"):
                 flush = command.target == GROUP
                 m.d.comb += self.hashing.flush.eq(flush)
