@@ -44,8 +44,7 @@ def temporal_window(
 
     loaded = load_for(graph, f"temporal window on {graph}")
     with Progress(f"temporal window on {graph}") as progress:
-        progress.note("PageRank at seven window sizes")
-        rows = module.study(loaded, gpu=gpu, overrides=overrides_of(set_))
+        rows = module.study(loaded, gpu=gpu, overrides=overrides_of(set_), note=progress.note)
     columns = ["window", "cycles", "requests", "after_l1", "after_l2", "after_l1_relative", "after_l2_relative"]
     _show(rows, columns, (plot, module.plot), as_json)
 

@@ -8,7 +8,7 @@ repeated line requests inside a window are taken out of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -108,12 +108,14 @@ def study(
     windows: Iterable[int] = WINDOWS,
     gpu: str = "gtx480",
     overrides: Mapping[str, Any] | None = None,
+    note: Callable[[str], None] = lambda text: None,
 ) -> list[Row]:
     """One row per window: requests that leave L1 and sectors that come from DRAM, per array and normalised."""
     machine = load_machine(gpu, overrides)
     prepared, options = ALGORITHMS["pagerank"].prepare(graph, Options(max_iterations=1))
     rows: list[Row] = []
     for window in windows:
+        note(f"PageRank, window {window}")
         engine = Engine(machine)
         ALGORITHMS["pagerank"].styles["vertex"](Gpu(Windowed(engine, window)), prepared, options)
         launch = next(result for result in engine.launches if result.launch.phase == COMPUTE_PHASE)
