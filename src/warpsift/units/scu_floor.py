@@ -1,8 +1,9 @@
 """The analytic floor of SCU operations: cycles below which no pipeline of these numbers can finish them.
 
-Four bounds, each arithmetic on counts: elements over the pipeline width; Little's law on the requests in flight (an
-L2 hit without any queueing is the least latency); flits over the crossbar ports; bytes over the DRAM's peak. The floor
-of an operation is the largest of them, the floor of a run the sum over its operations.
+Five bounds, each arithmetic on counts: elements over the pipeline width; probes over what the Filtering/Grouping unit
+decides per cycle (one per port); Little's law on the requests in flight (an L2 hit without any queueing is the least
+latency); flits over the crossbar ports; bytes over the DRAM's peak. The floor of an operation is the largest of them,
+the floor of a run the sum over its operations.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from warpsift.machines import Machine
 
 SECTOR_BYTES = 32
-BOUNDS = ("width", "in_flight", "ports", "dram")
+BOUNDS = ("width", "probes", "in_flight", "ports", "dram")
 
 
 def bounds(machine: Machine, counters: Mapping[str, int]) -> dict[str, float]:
@@ -28,10 +29,12 @@ def bounds(machine: Machine, counters: Mapping[str, int]) -> dict[str, float]:
     ports = reply_flits / ((1 + spec.hash_ports) * per_cycle)
     if noc.reply_sectors_per_packet == 1 and noc.flit_bytes >= SECTOR_BYTES:
         ports = max(ports, set_flits / (max(1, spec.hash_ports) * per_cycle))
+    probes_per_cycle = spec.width if spec.ideal_hash else min(spec.width, max(1, spec.hash_ports))
     dram_bytes = (counters["dram_reads"] + counters["dram_writes"]) * machine.dram.burst_bytes
     bytes_per_cycle = machine.peak_dram_bytes_per_second / (machine.clocks.core_mhz * 1e6)
     return {
         "width": counters["scu_addresses"] / spec.width,
+        "probes": counters["scu_hash_probes"] / probes_per_cycle,
         "in_flight": reads * least_latency / spec.inflight_requests if spec.inflight_requests else 0.0,
         "ports": 0.0 if machine.ideal.noc else ports,
         "dram": 0.0 if machine.ideal.dram else dram_bytes / bytes_per_cycle,
