@@ -11,7 +11,7 @@ from typing import Any
 from warpsift.costs.sensitivity import ALL_STATIC, FACTORS, Conclusion, Pair, Row, conclude, of_mean_ratio
 from warpsift.report.figures import Chart, Figure
 
-SHOWN = 9  # prices that move a saving most; the others are one line of the notes
+SHOWN = 6  # prices that move a saving most; the others are one line of the notes
 
 
 def figure_of(cases: Mapping[str, Sequence[Pair]], claims: Mapping[str, float], reference: str, name: str) -> Figure:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +21,9 @@ PAPERS = {
     "mff": "warpsift.experiments.mff",
     "which-unit": "warpsift.experiments.which_unit",
 }
+
+
+NEAR = 0.25  # a value of the paper counts as met when ours is within this share of it
 
 
 class ReproduceError(WarpsiftError):
@@ -51,6 +55,20 @@ def _module(paper: str) -> Any:
     return import_module(PAPERS[paper])
 
 
+def summary_of(figures: Sequence[Figure], scale: Scale) -> list[str]:
+    """How much of the paper was met, and what was real, in a few sentences."""
+    claims = [row for figure in figures for row in figure.comparison() if row["ratio"] is not None]
+    close = [row for row in claims if 1 - NEAR <= row["ratio"] <= 1 + NEAR]
+    real = f"Read from files: {', '.join(scale.files)}. " if scale.files else "No graph is the papers' own file. "
+    found = [f"{real}The others are generated: same nodes, arcs and kind of degree distribution, not the same graph."]
+    if claims:
+        text = f"Of {len(claims)} values that the paper states, {len(close)} are met within {100 * NEAR:.0f} %"
+        listed = "; ".join(f"{row['claim']} ({row['ours']:.3g}, paper {row['paper']:.3g})" for row in close)
+        found.append(f"{text}: {listed}." if close else f"{text}.")
+        found.append("The pages scu.md, mff.md and energy.md of the documentation explain the differences.")
+    return found
+
+
 def reproduce(plan: Plan) -> tuple[Path, list[Figure]]:
     """Run, draw, write; what is already in the store is not run again."""
     paper = _module(plan.paper)
@@ -63,6 +81,7 @@ def reproduce(plan: Plan) -> tuple[Path, list[Figure]]:
         title=paper.TITLE,
         figures=figures,
         subtitle=f"reproduced by warpsift, stand-in graphs at {size}",
+        summary=summary_of(figures, plan.scale),
         provenance=provenance_of(results),
         command=f"warpsift reproduce {plan.paper} --scale {plan.scale.name}",
     )
