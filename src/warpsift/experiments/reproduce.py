@@ -59,8 +59,8 @@ def summary_of(figures: Sequence[Figure], scale: Scale) -> list[str]:
     """How much of the paper was met, and what was real, in a few sentences."""
     claims = [row for figure in figures for row in figure.comparison() if row["ratio"] is not None]
     close = [row for row in claims if 1 - NEAR <= row["ratio"] <= 1 + NEAR]
-    real = f"Read from files: {', '.join(scale.files)}. " if scale.files else "No graph is the papers' own file. "
-    found = [f"{real}The others are generated: same nodes, arcs and kind of degree distribution, not the same graph."]
+    real = f"Read from files: {', '.join(scale.files)}. The others" if scale.files else "All graphs"
+    found = [f"{real} are generated: same nodes, arcs and kind of degree distribution, not the same graph."]
     if claims:
         text = f"Of {len(claims)} values that the paper states, {len(close)} are met within {100 * NEAR:.0f} %"
         listed = "; ".join(f"{row['claim']} ({row['ours']:.3g}, paper {row['paper']:.3g})" for row in close)

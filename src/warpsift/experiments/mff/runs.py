@@ -84,6 +84,17 @@ def ratio_rows(results: Results, scale: Scale, base: str, measure: Callable[[Row
     return rows
 
 
+def totals(results: Results, scale: Scale, system: str, columns: tuple[str, ...]) -> Row:
+    """Sums over all algorithms, graphs and sources."""
+    stages = [
+        compute_stage(results, request(algorithm, graph, system, scale, seed=seed))
+        for algorithm in ALGORITHMS
+        for graph in GRAPHS
+        for seed in seeds(algorithm, scale)
+    ]
+    return {column: sum(stage[column] for stage in stages) for column in columns}
+
+
 def overall(rows: list[Row]) -> float:
     """Mean over all algorithms and graphs."""
     return statistics.fmean(row["value"] for row in rows if row["graph"] != MEAN)
