@@ -37,7 +37,7 @@ def chase_warp(hops: int = 200, lines: int = 4096):
     return [rows]
 
 
-WORK = {"chase": chase_warp(), "stream": stream_warps(1536), "gather": gather_warps()}
+WORK = {"chase": chase_warp(), "stream": stream_warps(8192), "gather": gather_warps()}
 
 
 @pytest.mark.parametrize("name", ["gtx980", "tx1", "gtx480"])
@@ -75,16 +75,12 @@ def test_in_flight_equals_rate_times_latency():
 
 @pytest.mark.parametrize("name", list(WORK))
 @pytest.mark.parametrize(
-    ("key", "values", "slack"),
-    [
-        ("l1.mshrs", (8, 32, 128), 1.02),
-        ("l2.mshrs", (16, 64, 256), 1.02),
-        ("l2.size_bytes", (1 << 19, 1 << 20, 1 << 21), 1.02),
-    ],
+    ("key", "values"),
+    [("l1.mshrs", (8, 32, 128)), ("l2.mshrs", (16, 64, 256)), ("l2.size_bytes", (1 << 19, 1 << 20, 1 << 21))],
 )
-def test_more_of_a_resource_never_makes_it_slower(name, key, values, slack):
-    if name == "stream":
-        slack = 1.05  # with more lines in flight the banks see more rows at once: up to 3 % more time in DRAM
+def test_more_of_a_resource_never_makes_it_slower(name, key, values):
+    # A stream may lose up to 2 %: with more lines in flight than the banks' open rows hold, rows are opened more often.
+    slack = 1.02
     cycles = [simulate(WORK[name], load_machine("gtx980", {key: value})).cycles for value in values]
     assert all(b <= a * slack for a, b in pairwise(cycles)), cycles
 
