@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine_streams import alu, barrier, chunk, launch, load, load_sectors, shared, simulate, store, transaction
+from engine_streams import alu, atomic, barrier, chunk, launch, load, load_sectors, shared, simulate, store, transaction
 from warpsift.engine import Engine, EngineError
 from warpsift.machines import load_machine
 
@@ -190,3 +190,29 @@ def test_a_deadlock_is_an_error_that_names_the_stuck_component():
     ctas["warps"][ctas["warps"] > 0] += 1  # a third warp that never comes
     with pytest.raises(EngineError, match=r"deadlock at cycle \d+: 2 warps wait at a barrier"):
         engine.end()
+
+
+def test_the_pipeline_in_front_of_l1_matters_only_when_the_cache_refuses():
+    work = [[load(0, [warp * 7 % 64]), alu(1, 1, wait=1)] for warp in range(64)]
+    plain = simulate(work, "gtx980", l1__mshrs=64)
+    deep = simulate(work, "gtx980", l1__mshrs=64, l1__pipeline_lines=35)
+    assert plain.l1_reservation_fails == deep.l1_reservation_fails == 0
+    assert plain.cycles == deep.cycles
+
+
+def test_instructions_leave_the_load_store_queue_for_the_pipeline_while_the_cache_refuses():
+    """One MSHR: every line waits for the one before. The tags see the same lines, warps are held back less."""
+    work = [[load(0, [1000 * warp]), alu(50, 1), alu(1, 1, wait=1)] for warp in range(32)]
+    one_sm = {"sm__count": 1, "l1__mshrs": 1}
+    plain, deep = (simulate(work, "gtx980", l1__pipeline_lines=lines, **one_sm) for lines in (0, 35))
+    assert plain.l1_read_misses == deep.l1_read_misses == 32
+    assert deep.stall_lsu_cycles < plain.stall_lsu_cycles / 4
+    assert deep.cycles <= plain.cycles
+
+
+def test_an_atomic_passes_loads_that_the_cache_refuses():
+    work = [[load(0, [1000 * warp])] for warp in range(8)] + [[atomic(77, slot=0), alu(5000, 5000, wait=1)]]
+    one_sm = {"sm__count": 1, "l1__mshrs": 1, "sm__lsu_queue_entries": 16}
+    plain, deep = (simulate(work, "gtx980", l1__pipeline_lines=lines, **one_sm) for lines in (0, 35))
+    assert plain.l2_atomic_operations == deep.l2_atomic_operations == 1
+    assert deep.cycles < plain.cycles

@@ -45,6 +45,7 @@ from warpsift.engine.wheel import EV_OP_DONE, wheel_push
 from warpsift.simt.stream import ATOMIC, GATHER, LOAD, NO_SLOT, SHARED, STORE
 
 ALL_SECTORS = 15
+GONE = -1  # in the queue: an instruction that has passed those in front of it
 
 
 @kernel(i64, S_t, i64, i64)
@@ -52,7 +53,7 @@ def lsu_push(S, sm, slot):
     """Take the next instruction of a warp into the queue; 0 if there is no room."""
     C = sms(S.p_sm, 0)
     M = sm_row(C.p_sms, sm)
-    if M.lsu_tail - M.lsu_head >= C.lsu_queue or M.op_free < 0:
+    if M.lsu_tail - M.lsu_head - M.lsu_ahead >= C.lsu_queue or M.op_free < 0:
         return np.int64(0)
     W = warp_row(C.p_warps, sm * WARPS + slot)
     op = op_row(W.p_ops, W.pc)
@@ -96,7 +97,7 @@ def lsu_push(S, sm, slot):
             W.atomic_slots |= bit
     store(M.p_lsu_ring, M.lsu_tail & C.lsu_ring_mask, index)
     M.lsu_tail += 1
-    if M.lsu_blocked == 0:
+    if M.lsu_blocked == 0 or M.pipeline_used < C.pipeline_lines:
         C.lsu_active |= np.int64(1) << sm
     return np.int64(1)
 
@@ -169,13 +170,10 @@ def lsu_step(S, sm, op_index):
 
 
 @kernel(void, S_t, i64)
-def lsu_pop(S, sm):
-    """The first instruction is through: make room, and let one waiting warp try again."""
+def lsu_wake(S, sm):
+    """The queue has room: one waiting warp tries again."""
     C = sms(S.p_sm, 0)
     M = sm_row(C.p_sms, sm)
-    M.lsu_head += 1
-    if M.lsu_head == M.lsu_tail:
-        C.lsu_active ^= np.int64(1) << sm
     waiting = M.lsu_waiting
     if waiting == 0:
         return
@@ -191,13 +189,70 @@ def lsu_pop(S, sm):
 
 
 @kernel(void, S_t, i64)
+def lsu_pop(S, sm):
+    """The first instruction is through: make room."""
+    C = sms(S.p_sm, 0)
+    M = sm_row(C.p_sms, sm)
+    M.lsu_head += 1
+    if M.lsu_head == M.lsu_tail:
+        C.lsu_active ^= np.int64(1) << sm
+    if M.lsu_ahead > 0:
+        M.lsu_ahead -= 1  # the room was there when its last access entered the pipeline
+    else:
+        M.pipeline_cursor = 0
+        lsu_wake(S, sm)
+
+
+@kernel(i64, S_t, i64)
+def lsu_advance(S, sm):
+    """Put one more access into the pipeline in front of the tags, ahead of what they have seen; 0 if none could be.
+
+    While the cache refuses, the unit goes on until `pipeline_lines` accesses wait there, so instructions leave its queue
+    and warps run further ahead than they otherwise would. An access that is not refused passes the pipeline in
+    a fixed time, which `l1_fill` and `l1_load` add at the end: then nothing is ahead, and nothing is done here.
+    """
+    C = sms(S.p_sm, 0)
+    M = sm_row(C.p_sms, sm)
+    position = M.lsu_head + M.lsu_ahead
+    if max(M.pipeline_used, M.lsu_ahead) >= C.pipeline_lines or position == M.lsu_tail:
+        return np.int64(0)
+    index = load(M.p_lsu_ring, position & C.lsu_ring_mask)
+    E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + index)
+    if E.kind == SHARED or E.kind >= GATHER:
+        return np.int64(0)
+    if E.kind == ATOMIC:  # does not go to the L1, and so passes what waits in front of it
+        if lsu_step(S, sm, index) != 0:
+            return np.int64(0)
+        if E.cursor == E.end:
+            E.issued = 1
+            store(M.p_lsu_ring, position & C.lsu_ring_mask, np.int64(GONE))
+    elif E.cursor < E.end:
+        M.pipeline_cursor = max(M.pipeline_cursor, E.cursor) + 1
+        M.pipeline_used += 1
+    if E.cursor == E.end or M.pipeline_cursor == E.end:  # wholly on its way
+        M.pipeline_cursor = 0
+        M.lsu_ahead += 1
+        lsu_wake(S, sm)
+    return np.int64(1)
+
+
+@kernel(void, S_t, i64)
 def lsu_tick(S, sm):
-    """One core cycle of a load-store unit that has an instruction and is not blocked."""
+    """One core cycle of a load-store unit that has an instruction."""
     C = sms(S.p_sm, 0)
     M = sm_row(C.p_sms, sm)
     if M.lsu_next > S.now:
         return
+    if M.lsu_blocked != 0:
+        if lsu_advance(S, sm) == 0:
+            C.lsu_active ^= np.int64(1) << sm
+        return
     index = load(M.p_lsu_ring, M.lsu_head & C.lsu_ring_mask)
+    while index == GONE:
+        lsu_pop(S, sm)
+        if M.lsu_head == M.lsu_tail:
+            return
+        index = load(M.p_lsu_ring, M.lsu_head & C.lsu_ring_mask)
     E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + index)
     if E.kind == SHARED:
         M.lsu_next = S.now + E.passes
@@ -210,8 +265,12 @@ def lsu_tick(S, sm):
         if refused != 0:
             M.lsu_blocked = refused
             M.lsu_blocked_since = S.now
-            C.lsu_active ^= np.int64(1) << sm
+            if lsu_advance(S, sm) == 0:
+                C.lsu_active ^= np.int64(1) << sm
             return
+        if M.pipeline_used > 0 and E.sectors_left == 0:
+            M.pipeline_used -= 1
+            lsu_advance(S, sm)
     if E.cursor == E.end:
         E.issued = 1
         if E.remaining == 0:

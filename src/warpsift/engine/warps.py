@@ -79,6 +79,9 @@ SM = np.dtype(
         ("lsu_next", np.int64),  # core cycle of the next access
         ("lsu_blocked", np.int64),  # reason, 0 = not
         ("lsu_blocked_since", np.int64),
+        ("lsu_ahead", np.int64),  # instructions from the head on that are wholly in the pipeline in front of the tags
+        ("pipeline_used", np.int64),  # accesses in that pipeline which the tags have not seen ...
+        ("pipeline_cursor", np.int64),  # ... and how far the instruction behind those has been put into it
         ("op_free", np.int64),  # free list of memory instructions
         ("ops_in_flight", np.int64),
         ("instructions", np.int64),  # warp instructions issued
@@ -158,6 +161,7 @@ SMS = np.dtype(
         ("lsu_latency", np.int64),
         ("lsu_queue", np.int64),
         ("lsu_ring_mask", np.int64),
+        ("pipeline_lines", np.int64),
         ("waits_for_stores", np.int64),
         ("atomics_block", np.int64),
         ("issue_active", np.int64),  # masks of SMs
@@ -202,7 +206,8 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     C.issue_cycles_per_instruction = 32 // spec.lanes_per_scheduler
     C.alu_latency, C.shared_latency = spec.alu_latency_cycles, spec.shared_latency_cycles
     C.lsu_latency, C.lsu_queue = spec.lsu_latency_cycles, spec.lsu_queue_entries
-    ring = 1 << (spec.lsu_queue_entries - 1).bit_length() if spec.lsu_queue_entries > 1 else 1
+    C.pipeline_lines = machine.l1.pipeline_lines if machine.l1.cached_loads else 0
+    ring = 1 << (spec.lsu_queue_entries + machine.l1.pipeline_lines - 1).bit_length()
     C.lsu_ring_mask = ring - 1
     C.waits_for_stores, C.atomics_block = spec.cta_waits_for_stores, spec.atomics_block_warp
     C.p_sms = arena.table("sms", SM, spec.count)

@@ -44,7 +44,7 @@ class Sm(Section, frozen=True, kw_only=True):
     alu_latency_cycles: int  # issue of an ALU instruction to issue of one that needs its result
     shared_latency_cycles: int
     lsu_latency_cycles: int  # issue to L1 plus write-back, on top of what the memory takes
-    lsu_queue_entries: int = 4  # memory instructions between issue and L1
+    lsu_queue_entries: int = 5  # memory instructions between issue and L1
     cta_waits_for_stores: bool = True  # a CTA leaves only when its stores are acknowledged
     atomics_block_warp: bool = False  # a warp issues nothing while an atomic of its own is under way
 
@@ -60,6 +60,7 @@ class L1(Section, frozen=True, kw_only=True):
     mshrs: int  # lines in flight
     mshr_merges: int  # accesses that may wait on one line
     latency_cycles: int  # tags and data, on the way to a hit and to a miss alike
+    pipeline_lines: int = 0  # accesses that fit between the load-store unit and the tags when the cache refuses
     write_hit: Literal["update", "evict"] = "update"
 
 
@@ -185,6 +186,7 @@ _MAY_BE_ZERO = {
     "noc.unit_ports",
     "noc.hop_latency_cycles",
     "l1.latency_cycles",
+    "l1.pipeline_lines",
     "l2.latency_cycles",
     "sm.lsu_latency_cycles",
     "sm.shared_latency_cycles",
