@@ -3,9 +3,10 @@
 import heapq
 
 import numpy as np
+import pytest
 
 from warpsift.engine import wheel
-from warpsift.engine.layout import FOREVER, ROOT, Arena, from_python
+from warpsift.engine.layout import FOREVER, JIT_ENABLED, ROOT, Arena, from_python
 
 push = from_python(wheel.wheel_push)
 pop = from_python(wheel.wheel_pop)
@@ -53,3 +54,9 @@ def test_a_full_pool_is_an_error_not_a_loss():
     for index in range(wheel.EVENTS + 1):
         push(S, 10, 1, index, 0)
     assert S.error == wheel.ERROR_EVENTS_EXHAUSTED
+
+
+def test_a_kernel_called_from_python_says_what_to_write():
+    if JIT_ENABLED:
+        with pytest.raises(TypeError, match=r"wheel_next is called by other kernels; from Python write from_python"):
+            wheel.wheel_next(make()[0])

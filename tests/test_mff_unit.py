@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import naive_mff
 from warpsift.engine import crossbar, mff_state, noc
 from warpsift.engine.engine import Engine, EngineError
+from warpsift.engine.layout import from_python
 from warpsift.machines import MachineError, load_machine
 from warpsift.simt import Gpu, kernel
 from warpsift.simt.stream import LINE_SHIFT, LOAD
@@ -291,6 +292,9 @@ def test_an_ideal_network_loses_nothing():
     check_gather((2, 300, 40, 3000), {"ideal.noc": True, "mff.issue_engines": 1, "mff.jobs_per_engine": 1})
 
 
+packet_new, noc_inject, grant = map(from_python, (noc.packet_new, noc.noc_inject, crossbar.grant))
+
+
 def crossing(kinds, slice_full=False, unit_full=False):
     """The first packets of SMs 0, 1, ... want output 0: which input is granted, and the engine."""
     engine = Engine(load_machine(MACHINE))
@@ -300,11 +304,11 @@ def crossing(kinds, slice_full=False, unit_full=False):
     if unit_full:
         tables["mff"][0].jobs_used = tables["mff"][0].engines * tables["mff"][0].jobs_per_engine
     for sm, kind in enumerate(kinds):
-        index = noc.packet_new(S)
+        index = packet_new(S)
         row = tables["noc.packets"][index]
         row.kind, row.destination, row.flits, row.ready = kind, 0, 1, -engine.machine.noc.hop_latency_cycles
-        noc.noc_inject(S, noc.REQUESTS, sm, index)
-    return crossbar.grant(S, noc.REQUESTS, 0), tables["noc.networks"][noc.REQUESTS], tables["mff"][0]
+        noc_inject(S, noc.REQUESTS, sm, index)
+    return grant(S, noc.REQUESTS, 0), tables["noc.networks"][noc.REQUESTS], tables["mff"][0]
 
 
 def test_a_command_does_not_wait_for_a_full_l2_slice():

@@ -21,7 +21,7 @@ import numba
 import numpy as np
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, typeof_impl
 
 from warpsift.engine import cache
 
@@ -59,9 +59,25 @@ S_t = numba.from_dtype(ROOT)
 _views: dict[int, np.ndarray] = {}
 
 
-# Functions that have been declared and not yet compiled, callees first; and the signatures of all.
-_pending: list[tuple[Any, tuple[Any, ...]]] = []
-_signatures: dict[Any, tuple[Any, ...]] = {}
+class Inner:
+    """A kernel that other kernels call. It has no wrapper for Python, and calling it from there must not crash."""
+
+    def __init__(self, dispatcher: Any, signature: tuple[Any, ...]) -> None:
+        self.dispatcher = dispatcher
+        self.signature = signature  # result, arguments
+
+    def __call__(self, *arguments: Any) -> Any:
+        name = self.dispatcher.py_func.__name__
+        raise TypeError(f"{name} is called by other kernels; from Python write from_python({name})(...)")
+
+
+@typeof_impl.register(Inner)
+def _typeof_inner(value: Inner, context: Any) -> Any:
+    return types.Dispatcher(value.dispatcher)
+
+
+# Functions that have been declared and not yet compiled, callees first.
+_pending: list[Inner] = []
 
 
 def kernel(result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
@@ -75,9 +91,8 @@ def kernel(result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
         if not JIT_ENABLED:
             return function
         short = len(function.__code__.co_code) <= INLINED_BYTECODE
-        declared = numba.njit(forceinline=short, **INNER_OPTIONS)(function)
-        _pending.append((declared, arguments))
-        _signatures[declared] = (result, *arguments)
+        declared = Inner(numba.njit(forceinline=short, **INNER_OPTIONS)(function), (result, *arguments))
+        _pending.append(declared)
         return declared
 
     return decorate
@@ -98,8 +113,8 @@ def entry(part: str, result: Any, *arguments: Any) -> Callable[[Callable], Calla
             compiled = numba.njit(cache=True, **JIT_OPTIONS)(function)
             if not cache.has(name):
                 with cache.compiling(part) as step:
-                    for callee, signature in _pending:
-                        callee.compile(signature)
+                    for callee in _pending:
+                        callee.dispatcher.compile(callee.signature[1:])
                         step()
                     _pending.clear()
                     compiled.compile(arguments)
@@ -111,8 +126,11 @@ def entry(part: str, result: Any, *arguments: Any) -> Callable[[Callable], Calla
 
 
 def from_python(function: Any) -> Callable:
-    """A kernel made callable from Python, for tests: calling the kernel itself would crash."""
-    return entry(function.__name__, *_signatures[function])(function.py_func) if JIT_ENABLED else function
+    """A kernel made callable from Python, for tests: compiled, with what it calls, when it is first called."""
+    if not JIT_ENABLED:
+        return function
+    with cache.directory():
+        return numba.njit(cache=True, **JIT_OPTIONS)(function.dispatcher.py_func)
 
 
 def accessor(dtype: np.dtype) -> Any:

@@ -207,8 +207,8 @@ def lsu_pop(S, sm):
 def lsu_advance(S, sm):
     """Put one more access into the pipeline in front of the tags, ahead of what they have seen; 0 if none could be.
 
-    While the cache refuses, the unit goes on until `pipeline_lines` accesses wait there, so instructions leave its queue
-    and warps run further ahead than they otherwise would. An access that is not refused passes the pipeline in
+    While the cache refuses, the unit goes on until `pipeline_lines` accesses wait there, so instructions leave its
+    queue and warps run further ahead than they otherwise would. An access that is not refused passes the pipeline in
     a fixed time, which `l1_fill` and `l1_load` add at the end: then nothing is ahead, and nothing is done here.
     """
     C = sms(S.p_sm, 0)

@@ -44,7 +44,7 @@ class Sm(Section, frozen=True, kw_only=True):
     alu_latency_cycles: int  # issue of an ALU instruction to issue of one that needs its result
     shared_latency_cycles: int
     lsu_latency_cycles: int  # issue to L1 plus write-back, on top of what the memory takes
-    lsu_queue_entries: int = 5  # memory instructions between issue and L1
+    lsu_queue_entries: int = 4  # memory instructions between issue and L1
     cta_waits_for_stores: bool = True  # a CTA leaves only when its stores are acknowledged
     atomics_block_warp: bool = False  # a warp issues nothing while an atomic of its own is under way
 
