@@ -9,9 +9,9 @@ import pytest
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackDescriptor, TrackEvent
 
 import warpsift
+from warpsift.engine import Engine
 from warpsift.machines import load_machine
 from warpsift.report import timeline
-from warpsift.report.sampled_engine import SampledEngine
 from warpsift.report.timeline import TimelineError, rates, write_timeline
 
 
@@ -136,7 +136,7 @@ def test_counter_tracks_have_units_and_order(parsed):
 
 def test_a_full_table_stays_below_20_megabytes(tmp_path, monkeypatch):
     """28 SMs, all samples of the sampler, all different; and as many launches as carry counters."""
-    engine = SampledEngine(load_machine("titanx"), sample_interval_cycles=128)
+    engine = Engine(load_machine("titanx"), sample_interval_cycles=128)
     rng = np.random.default_rng(1)
     names = engine.samples()
     full = {name: np.cumsum(rng.integers(1, 99, 4096)) for name in names}

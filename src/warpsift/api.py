@@ -111,11 +111,7 @@ def engine_of(machine: Machine | None, request: Request, observer: Observer) -> 
         return None
     from warpsift.engine import Engine
 
-    if not request.sample_interval_cycles:
-        return Engine(machine, progress=observer.on_cycles)
-    from warpsift.report.sampled_engine import SampledEngine
-
-    return SampledEngine(machine, sample_interval_cycles=request.sample_interval_cycles, progress=observer.on_cycles)
+    return Engine(machine, sample_interval_cycles=request.sample_interval_cycles, progress=observer.on_cycles)
 
 
 def _gpu(sink: Observed, machine: Machine | None, request: Request, options: Options) -> Gpu:

@@ -38,19 +38,6 @@ from warpsift.machines.spec import Machine
 from warpsift.simt.stream import OP, Chunk, LaunchInfo, UnitOperation
 
 PAUSE_CYCLES = 1 << 17  # the run comes up for air: Ctrl-C, progress, watchdog
-SAMPLED = [
-    "warp_instructions",
-    "l1_read_accesses",
-    "l1_read_hits",
-    "l2_read_accesses",
-    "l2_read_hits",
-    "l2_write_accesses",
-    "reply_flits_sent",
-    "request_flits_sent",
-    "dram_reads",
-    "dram_writes",
-    "dram_activates",
-]
 
 
 class EngineError(WarpsiftError):
@@ -92,7 +79,8 @@ class Engine:
         arrays.allocate(S, arena)
         for component in (noc, l2_state, dram, warps, l1, mff_state, scu_state):
             component.allocate(S, arena, machine)
-        sampling.allocate(S, arena, sample_interval_cycles, self._sample_addresses())
+        places = {name: part for part, group in COMPONENTS.items() for name in group}
+        sampling.allocate(S, arena, sample_interval_cycles, places)
         self._launch: LaunchInfo | None = None
         self._live: dict[int, tuple[str, ...]] = {}
         self._free_rows = list(range(warps.CHUNKS))[::-1]
@@ -201,10 +189,11 @@ class Engine:
 
     def samples(self) -> dict[str, np.ndarray]:
         """The sampled counters: `cycle` and one column per counter, cumulative."""
-        Z = self._arena.arrays["sampler"][0]
-        width = int(Z.counters) + 1
-        rows = self._arena.arrays["sampler.samples"][: int(Z.count) * width].reshape(-1, width)
-        return {name: rows[:, i].copy() for i, name in enumerate(["cycle", *SAMPLED])}
+        return sampling.samples(self._arena)
+
+    def close(self) -> None:
+        """Let go of the engine's memory now, in a loop that makes many; the results stay."""
+        self._arena.close()
 
     # ---- inside ---------------------------------------------------------------------------------------------
 
@@ -311,7 +300,3 @@ class Engine:
             name: {field_name: int(table[i][field_name]) for field_name in arrays.FIELDS}
             for i, name in enumerate(launch.arrays[: arrays.ARRAYS])
         }
-
-    def _sample_addresses(self) -> dict[str, int]:
-        places = {name: part for part, group in COMPONENTS.items() for name in group}
-        return {name: self._arena.adopt(f"sample.{name}", self._arena.arrays[places[name]][name]) for name in SAMPLED}

@@ -1,7 +1,7 @@
-"""Samples of the main counters at equal intervals of core cycles, in bounded memory, for timelines.
+"""Samples of the main counters and of the SMs' resident warps at equal intervals of core cycles, for timelines.
 
-When the table is full every other sample is dropped and the interval doubles. A sample is the value of each chosen
-counter since the engine was made, at the start of the interval's cycle.
+Memory is bounded: when the table is full every other sample is dropped and the interval doubles. A sample is the value
+of each chosen counter since the engine was made, at the start of the interval's cycle.
 """
 
 from __future__ import annotations
@@ -13,6 +13,19 @@ import numpy as np
 from warpsift.engine.layout import Arena, S_t, accessor, kernel, load, store, void
 
 SAMPLES = 4096
+SAMPLED = (
+    "warp_instructions",
+    "l1_read_accesses",
+    "l1_read_hits",
+    "l2_read_accesses",
+    "l2_read_hits",
+    "l2_write_accesses",
+    "reply_flits_sent",
+    "request_flits_sent",
+    "dram_reads",
+    "dram_writes",
+    "dram_activates",
+)
 
 SAMPLER = np.dtype(
     [
@@ -28,12 +41,25 @@ SAMPLER = np.dtype(
 sampler = accessor(SAMPLER)
 
 
-def allocate(S: object, arena: Arena, interval: int, addresses: Mapping[str, int]) -> None:
+def allocate(S: object, arena: Arena, interval: int, places: Mapping[str, str]) -> None:
+    """`places` says which component's record holds a counter; the SMs' table is there already."""
+    resident = arena.arrays["sms"]["warps_resident"]
+    watched = {name: arena.arrays[places[name]][name] for name in SAMPLED}
+    watched |= {f"sm{i}_resident_warps": resident[i : i + 1] for i in range(len(resident))}
+    addresses = [arena.adopt(f"sample.{name}", words) for name, words in watched.items()]
     Z, S.p_sampler = arena.record("sampler", SAMPLER)  # type: ignore[attr-defined]
     Z.interval = Z.next_at = interval
     Z.counters = len(addresses)
-    Z.p_addresses = arena.adopt("sampler.addresses", np.array(list(addresses.values()), np.int64))
+    Z.p_addresses = arena.adopt("sampler.addresses", np.array(addresses, np.int64))
     Z.p_samples = arena.table("sampler.samples", np.int64, SAMPLES * (len(addresses) + 1) if interval else 1)
+
+
+def samples(arena: Arena) -> dict[str, np.ndarray]:
+    """`cycle` and one column per sampled counter, cumulative, and per SM the warps that it holds."""
+    Z = arena.arrays["sampler"][0]
+    names = ["cycle", *(name.removeprefix("sample.") for name in arena.arrays if name.startswith("sample."))]
+    rows = arena.arrays["sampler.samples"][: int(Z.count) * len(names)].reshape(-1, len(names))
+    return {name: rows[:, i].copy() for i, name in enumerate(names)}
 
 
 @kernel(void, S_t)

@@ -97,7 +97,7 @@ def measure(
         "other_phases_cycles": rest,
         **figures(total, machine, "mff" if with_unit else "none"),
     }
-    engine._arena.close()
+    engine.close()
     return row
 
 

@@ -128,7 +128,7 @@ def study(
         for place in ("requests", "after_l1", "after_l2"):
             row[place] = row[f"{place}_C"] + row[f"{place}_V"]
         rows.append(row)
-        engine._arena.close()
+        engine.close()
     for row in rows:
         for place in ("requests", "after_l1", "after_l2"):
             row[f"{place}_relative"] = row[place] / max(rows[0][place], 1)
