@@ -47,10 +47,11 @@ class Cell:
         return statistics.fmean(self.values(unit, measure))
 
 
-def read(path: str) -> dict[tuple[str, str], dict[str, Cell]]:
+def read(paths: list[str]) -> dict[tuple[str, str], dict[str, Cell]]:
     """Cells by algorithm and GPU, then by the paper's name of the graph; runs of the newest version win."""
     cells: dict[tuple[str, str], dict[str, Cell]] = {}
-    records = [r for r in Store(path, readonly=True).records() if r.status == "done" and not r.request["overrides"]]
+    found = [record for path in paths for record in Store(path, readonly=True).records()]
+    records = [r for r in found if r.status == "done" and not r.request["overrides"]]
     for record in sorted(records, key=lambda r: r.finished_at or 0):
         request, result = record.request, record.result
         assert result is not None
@@ -94,7 +95,8 @@ def size(cell: Cell) -> str:
 
 def table(algorithm: str, gpu: str, cells: dict[str, Cell]) -> None:
     best = "scu-basic" if algorithm == "pagerank" else "scu"
-    chosen = [(name, cells[name]) for name in GRAPHS if name in cells and cells[name].values(best, speedup)]
+    needed = {best, "scu-basic"}
+    chosen = [(n, cells[n]) for n in GRAPHS if n in cells and all(cells[n].values(u, speedup) for u in needed)]
     basic = algorithm != "pagerank"
     sources = sorted({len(cell.values(best, speedup)) for _, cell in chosen})
     print(f"\n### {algorithm}, {gpu} (sources: {', '.join(map(str, sources))})\n")
@@ -137,8 +139,8 @@ def _share(chosen: Iterable[tuple[str, Cell]], unit: str, measure: Callable[[Run
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("store", help="file of `warpsift sweep examples/scu_tables.toml --store FILE`")
-    cells = read(parser.parse_args().store)
+    parser.add_argument("stores", nargs="+", help="file of `warpsift sweep examples/scu_tables.toml --store FILE`")
+    cells = read(parser.parse_args().stores)
     for algorithm in ("bfs", "sssp", "pagerank"):
         for gpu in ("gtx980", "tx1"):
             if (algorithm, gpu) in cells:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from warpsift.machines import Machine
 
-SECTOR_BYTES = 32
+SECTOR_BYTES, SECTORS_PER_LINE = 32, 4
 BOUNDS = ("width", "probes", "in_flight", "ports", "dram")
 
 
@@ -25,7 +25,11 @@ def bounds(machine: Machine, counters: Mapping[str, int]) -> dict[str, float]:
     reads = counters["scu_read_requests"] + counters["scu_vector_requests"]
     per_cycle = machine.clocks.noc_mhz / machine.clocks.core_mhz  # flits of one port
     reply_flits = counters["l2_read_accesses"] * SECTOR_BYTES / noc.flit_bytes
-    set_flits = counters["scu_hash_reads"] * max(1, spec.hash_ways * 4 // SECTOR_BYTES)  # a set's IDs at least
+    # What the hash port brings: every set has its IDs at least, and what is not data or vectors, a line each, is sets.
+    set_flits = max(
+        counters["scu_hash_reads"] * max(1, spec.hash_ways * 4 // SECTOR_BYTES),
+        counters["l2_read_accesses"] - SECTORS_PER_LINE * reads,
+    )
     ports = reply_flits / ((1 + spec.hash_ports) * per_cycle)
     if noc.reply_sectors_per_packet == 1 and noc.flit_bytes >= SECTOR_BYTES:
         ports = max(ports, set_flits / (max(1, spec.hash_ports) * per_cycle))
