@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from test_cli import call
 from warpsift.compare import compare
 from warpsift.experiments import mff, scu, which_unit, which_unit_why
+from warpsift.experiments import reproduce as reproducing
+from warpsift.experiments.reproduce import summary_of
 from warpsift.experiments.scale import Scale, ScaleError, real_files
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
+from warpsift.report.figures import Chart, Figure, PaperValue
 from warpsift.report.text_bars import WIDTH, bar_lines
-from warpsift.request import RequestError
+from warpsift.request import RequestError, make_request
 from warpsift.sweep import SweepOptions, run_sweep
 
 TINY = Scale("tiny", 512, (1, 2), 1)
@@ -141,3 +146,40 @@ def test_real_files_are_found_by_their_usual_names(tmp_path):
     assert found == {"delaunay": str(tmp_path / "suite" / "delaunay_n19.mtx.gz")}
     with pytest.raises(ScaleError, match="none of the papers' graphs is there; file names begin with kron_g500-logn18"):
         real_files(tmp_path, ["kron"])
+
+
+def test_a_report_begins_with_what_was_met():
+    claims = [PaperValue("near", 2.0, ours=1.6), PaperValue("far", 2.0, ours=1.4), PaperValue("unknown", 2.0)]
+    figure = Figure("t", Chart("bars", x="a", y="b"), [{"a": 1, "b": 2}], paper_values=claims)
+    assert summary_of([figure], TINY)[1] == (
+        "Met within 25 %: 1 of 2 values that the paper states: near (1.6, paper 2)."
+    )
+    assert summary_of([figure], TINY)[0].startswith("All graphs are generated")
+    real = replace(TINY, files={"cond": "cond-mat-2005.mtx"})
+    assert summary_of([], real) == [
+        "Read from files: cond. The others are generated: same nodes, arcs and kind of degree distribution, not the "
+        "same graph."
+    ]
+
+
+def test_a_figure_whose_run_failed_is_left_out_and_the_page_says_why(tmp_path, monkeypatch):
+    good = make_request("bfs", "grid-5x5", {"seed": 1})
+    bad = make_request("bfs", "grid-5x5", {"style": "vertex", "active": "nonsense"})
+
+    class Experiment:
+        def __init__(self, name, wanted):
+            self.name, self.wanted = name, wanted
+
+        def matrix(self, scale):
+            return [self.wanted]
+
+        def figure(self, results, scale):
+            checked = results[self.wanted].result["check"]
+            return Figure(self.name, Chart("bars", x="a", y="b"), [{"a": checked, "b": 1}])
+
+    paper = SimpleNamespace(TITLE="T", GRAPHS=(), EXPERIMENTS=(Experiment("one", good), Experiment("two", bad)))
+    monkeypatch.setattr(reproducing, "_module", lambda name: paper)
+    plan = reproducing.Plan("scu", TINY, tmp_path, SweepOptions(workers=1, quiet=True))
+    page, figures = reproducing.reproduce(plan)
+    assert [figure.title for figure in figures] == ["one"]
+    assert "Left out: two; bfs on grid-5x5 failed: active must be" in page.read_text()

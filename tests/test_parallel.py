@@ -18,7 +18,7 @@ from sweeping import outcome, points, requests
 from warpsift.request import make_request
 from warpsift.results.parallel import ClusterError, DaskPool, LocalPool, WorkerDied
 from warpsift.results.store import Store
-from warpsift.sweep import SweepOptions, run_sweep
+from warpsift.sweep import SweepOptions, plan, run_sweep
 from warpsift.sweep.progress import SweepProgress
 from warpsift.sweep.run import run_points
 from warpsift.sweep.work import Task, execute
@@ -100,6 +100,30 @@ def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
     assert [outcome(record) for record in one] == [outcome(record) for record in two]
     assert all(record.status == "done" and record.result["check"] == "pass" for record in one)
     assert one[wanted[-1]].result["cycles"] > 0
+
+
+def test_everything_is_compiled_before_the_workers_start(monkeypatch):
+    """One smallest run for each kind of point, and a point that cannot run does not stop it."""
+    from warpsift import api
+    from warpsift.sweep import run as sweeping_run
+
+    ran = []
+    real = api.run_request
+
+    def watched(request, graph, observer):
+        ran.append((request.algorithm, request.style, request.unit, request.gpu, graph.nodes))
+        return real(request, graph, observer)
+
+    monkeypatch.setattr(api, "run_request", watched)
+    wanted = [make_request("bfs", "kron-8", {"seed": seed, "source": 200}) for seed in (1, 2)]
+    wanted += [make_request("bfs", "kron-8", {"style": "vertex", "active": "nonsense"})]
+    wanted += [make_request("sssp", "kron-8", {"gpu": "tx1", "unit": "scu"})]
+    sweeping_run.compile_for(plan(wanted), SweepProgress(enabled=False))
+    assert ran == [
+        ("bfs", "frontier", "none", None, 9),
+        ("bfs", "vertex", "none", None, 9),
+        ("sssp", "frontier", "scu", "tx1", 9),
+    ]
 
 
 # Dask.

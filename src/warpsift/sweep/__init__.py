@@ -6,7 +6,17 @@ results[request].result["cycles"]
 """
 
 from warpsift.sweep.plan import Point, plan
-from warpsift.sweep.run import Results, SweepOptions, run_sweep
+from warpsift.sweep.run import FailedRun, Results, SweepOptions, run_sweep
 from warpsift.sweep.spec import SweepError, read_sweep, sweep_requests
 
-__all__ = ["Point", "Results", "SweepError", "SweepOptions", "plan", "read_sweep", "run_sweep", "sweep_requests"]
+__all__ = [
+    "FailedRun",
+    "Point",
+    "Results",
+    "SweepError",
+    "SweepOptions",
+    "plan",
+    "read_sweep",
+    "run_sweep",
+    "sweep_requests",
+]

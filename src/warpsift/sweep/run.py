@@ -13,7 +13,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,13 @@ from warpsift.sweep.plan import Point, plan
 from warpsift.sweep.progress import SweepProgress
 from warpsift.sweep.work import Report, Task, execute
 
+SMALLEST = "grid-3x3"  # a graph to compile with
 POLL_SECONDS = 1.0  # how often to look whether another sweep has finished a point
 TRIES_AFTER_DEATH = 2  # a worker may die for reasons of its own (memory taken by others); not twice over one point
+
+
+class FailedRun(WarpsiftError):
+    """A run that was asked for has failed; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ class Results:
         if record is None:
             raise KeyError(f"{request.algorithm} on {request.graph} was not part of this sweep")
         if record.status != "done":
-            raise WarpsiftError(f"{request.algorithm} on {request.graph} failed: {record.error}")
+            raise FailedRun(f"{request.algorithm} on {request.graph} failed: {record.error}")
         return record
 
     def __iter__(self) -> Iterator[Record]:
@@ -121,16 +126,35 @@ def unfinished(points: list[Point], ledger: Store, retry_failed: bool) -> list[P
     return [point for point in points if statuses.get(point.key) not in settled]
 
 
+def compile_for(points: Iterable[Point], progress: SweepProgress) -> None:
+    """Run the smallest point of every kind here, so that kernels and engine are compiled once, and stored, for all.
+
+    What is compiled already is only loaded: some hundredths of a second for each kind.
+    """
+    from warpsift.api import Observer, run_request
+    from warpsift.graph import load_graph
+
+    kinds: dict[tuple[Any, ...], Request] = {}
+    for point in points:
+        if point.problem is None:
+            r = point.request
+            kinds.setdefault((r.algorithm, r.style, r.unit, r.gpu is None), r)
+    progress.note("preparing the timing engine" if any(r.gpu for r in kinds.values()) else "preparing the kernels")
+    graph = load_graph(SMALLEST)
+    for request in kinds.values():
+        small = replace(request, graph=SMALLEST, check=False, options=replace(request.options, source=None))
+        with contextlib.suppress(Exception):  # a point that cannot run is recorded when its turn comes
+            run_request(small, graph, Observer())
+
+
 @contextlib.contextmanager
 def make_pool(options: SweepOptions, points: list[Point], progress: SweepProgress) -> Iterator[LocalPool | DaskPool]:
-    """Workers, ended at once if anything goes wrong. The engine is compiled before they start, not by each."""
+    """Workers, ended at once if anything goes wrong. What they need is compiled before they start, not by each."""
     pool: LocalPool | DaskPool
     if options.dask is not None:
         pool = DaskPool(options.dask)
     else:
-        if any(point.request.gpu is not None and point.problem is None for point in points):
-            progress.note("preparing the timing engine")
-            from warpsift.engine import Engine  # noqa: F401  (importing compiles, or finds it compiled)
+        compile_for(points, progress)
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         pool = LocalPool(max(1, min(options.workers or cores, len(points))))
     clean = False

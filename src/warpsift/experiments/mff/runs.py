@@ -55,9 +55,8 @@ def compute_stage(results: Results, wanted: Request) -> Row:
     from warpsift.engine import Counters
     from warpsift.machines import load_machine
 
-    record = results[wanted]
-    assert record.result is not None
-    phases = [phase for phase in record.result["phases"] if phase["phase"] == COMPUTE_PHASE]
+    found = results[wanted].result or {}
+    phases = [phase for phase in found["phases"] if phase["phase"] == COMPUTE_PHASE]
     total = sum((Counters(phase["counters"]) for phase in phases), Counters({}))
     return figures(total, load_machine(GPU, dict(wanted.overrides)), wanted.unit)
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from warpsift.experiments.scale import Scale
 from warpsift.request import Request, make_request
-from warpsift.results.store import Record
 from warpsift.sweep import Results
 
 GRAPHS = ("ca", "cond", "delaunay", "human", "kron", "msdoor")  # paper, table 5
@@ -52,9 +51,7 @@ def evaluation(scale: Scale) -> list[Request]:
 
 def result(results: Results, wanted: Request) -> dict[str, Any]:
     """The finished run as plain data."""
-    record: Record = results[wanted]
-    assert record.result is not None
-    return dict(record.result)
+    return dict(results[wanted].result or {})
 
 
 def best_unit(algorithm: str) -> str:
