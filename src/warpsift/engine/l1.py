@@ -12,8 +12,9 @@ import numpy as np
 
 from warpsift.engine.address_map import slice_of
 from warpsift.engine.arrays import array_row
+from warpsift.engine.cache_sets import ALL_SECTORS, LINE, find_row, line_row, victim_row
 from warpsift.engine.division import remainder, shift_of
-from warpsift.engine.layout import Arena, S_t, accessor, i64, kernel, load, popcount, store, void
+from warpsift.engine.layout import Arena, S_t, accessor, i64, kernel, popcount, store, void
 from warpsift.engine.noc import (
     READ_CACHED,
     REQUESTS,
@@ -28,11 +29,9 @@ from warpsift.engine.warps import MEMORY_OPS, memory_op, sms
 from warpsift.engine.wheel import EV_OP_DONE, wheel_push
 from warpsift.machines.spec import LINE_BYTES, Machine
 
-ALL_SECTORS = 15
 # Why an access was refused (0 = accepted).
 NO_LINE, NO_MSHR, NO_MERGE, NO_NETWORK = 1, 2, 3, 4
 
-L1LINE = np.dtype([("used", np.int64), ("valid", np.int64), ("pending", np.int64), ("mshr", np.int64)], align=True)
 L1MSHR = np.dtype([("next", np.int64), ("row", np.int64), ("first", np.int64), ("waiters", np.int64)], align=True)
 WAITER = np.dtype([("next", np.int64), ("op", np.int64), ("sectors", np.int64)], align=True)
 L1SM = np.dtype([("mshr_free", np.int64), ("waiter_free", np.int64), ("mshrs_used", np.int64)], align=True)
@@ -74,7 +73,6 @@ L1 = np.dtype(
 )
 l1 = accessor(L1)
 l1_sm = accessor(L1SM)
-l1_line = accessor(L1LINE)
 l1_mshr = accessor(L1MSHR)
 l1_waiter = accessor(WAITER)
 
@@ -90,7 +88,7 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     C.p_sms = arena.table("l1.sms", L1SM, count)
     rows = count * C.sets * spec.ways
     C.p_tags = arena.adopt("l1.tags", np.full(rows, -1, np.int64))
-    C.p_lines = arena.table("l1.lines", L1LINE, rows)
+    C.p_lines = arena.table("l1.lines", LINE, rows)
     C.p_mshrs = arena.table("l1.mshrs", L1MSHR, count * spec.mshrs)
     waiters = spec.mshrs * spec.mshr_merges
     C.p_waiters = arena.table("l1.waiters", WAITER, count * waiters)
@@ -107,28 +105,6 @@ def l1_first_row(S, sm, line):
     if C.hashed != 0:
         index ^= ((line >> 6) & 7) | (((line >> 10) & 1) << 3) | (((line >> 12) & 1) << 4)
     return (sm * C.sets + remainder(index, C.sets, C.sets_shift)) * C.ways
-
-
-@kernel(i64, S_t, i64, i64)
-def l1_find(S, base, line):
-    C = l1(S.p_l1, 0)
-    for row in range(base, base + C.ways):
-        if load(C.p_tags, row) == line:
-            return row
-    return np.int64(-1)
-
-
-@kernel(i64, S_t, i64)
-def l1_victim(S, base):
-    C = l1(S.p_l1, 0)
-    best = np.int64(-1)
-    oldest = np.int64(0)
-    for row in range(base, base + C.ways):
-        L = l1_line(C.p_lines, row)
-        if L.pending == 0 and (best < 0 or L.used < oldest):
-            best = np.int64(row)
-            oldest = L.used
-    return best
 
 
 @kernel(void, S_t, i64, i64, i64, i64)
@@ -179,8 +155,8 @@ def l1_read_miss(S, sm, op_index, transaction, row):
     U = l1_sm(C.p_sms, sm)
     line = transaction >> 16
     asked = transaction & ALL_SECTORS
-    if row >= 0 and l1_line(C.p_lines, row).pending != 0:
-        L = l1_line(C.p_lines, row)
+    if row >= 0 and line_row(C.p_lines, row).pending != 0:
+        L = line_row(C.p_lines, row)
         if l1_mshr(C.p_mshrs, sm * C.mshrs + L.mshr).waiters >= C.merges:
             return np.int64(NO_MERGE)
         new = asked & ((L.valid | L.pending) ^ ALL_SECTORS)
@@ -188,7 +164,7 @@ def l1_read_miss(S, sm, op_index, transaction, row):
             return np.int64(NO_NETWORK)
     else:
         if row < 0:
-            row = l1_victim(S, l1_first_row(S, sm, line))
+            row = victim_row(C.p_lines, l1_first_row(S, sm, line), C.ways)
             if row < 0:
                 return np.int64(NO_LINE)
             fresh = True
@@ -196,7 +172,7 @@ def l1_read_miss(S, sm, op_index, transaction, row):
             fresh = False
         if U.mshr_free < 0:
             return np.int64(NO_MSHR)
-        L = l1_line(C.p_lines, row)
+        L = line_row(C.p_lines, row)
         new = asked
         if C.whole_line != 0:
             new = np.int64(ALL_SECTORS)
@@ -236,9 +212,9 @@ def l1_load(S, sm, op_index, transaction):
     """One line transaction of a load: 0, or why it was refused."""
     C = l1(S.p_l1, 0)
     line = transaction >> 16
-    row = l1_find(S, l1_first_row(S, sm, line), line)
+    row = find_row(C.p_tags, l1_first_row(S, sm, line), C.ways, line)
     if row >= 0:
-        L = l1_line(C.p_lines, row)
+        L = line_row(C.p_lines, row)
         if (transaction & ALL_SECTORS & (L.valid ^ ALL_SECTORS)) == 0:
             C.l1_read_accesses += 1
             C.l1_read_hits += 1
@@ -258,11 +234,11 @@ def l1_store(S, sm, line):
     """A store passes by: update or evict the line if it is here."""
     C = l1(S.p_l1, 0)
     C.l1_write_accesses += 1
-    row = l1_find(S, l1_first_row(S, sm, line), line)
+    row = find_row(C.p_tags, l1_first_row(S, sm, line), C.ways, line)
     if row < 0:
         return
     C.l1_write_hits += 1
-    L = l1_line(C.p_lines, row)
+    L = line_row(C.p_lines, row)
     if C.evict_on_write != 0 and L.pending == 0:
         store(C.p_tags, row, np.int64(-1))
         L.used = 0
@@ -280,7 +256,7 @@ def l1_fill(S, sm, mshr, sectors):
     done_at = S.now + C.latency + sms(S.p_sm, 0).lsu_latency
     U = l1_sm(C.p_sms, sm)
     M = l1_mshr(C.p_mshrs, sm * C.mshrs + mshr)
-    L = l1_line(C.p_lines, M.row)
+    L = line_row(C.p_lines, M.row)
     L.valid |= sectors
     L.pending &= sectors ^ ALL_SECTORS
     C.l1_fills += popcount(sectors)

@@ -14,12 +14,13 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.engine.arrays import count_array_l2
+from warpsift.engine.cache_sets import ALL_SECTORS, find_row, line_row, victim_row
 from warpsift.engine.l2_dram import dram_queue_room
 from warpsift.engine.l2_misses import l2_miss
 from warpsift.engine.l2_queue import LACKS_REPLY_ROOM, LACKS_RESOURCE, output_unblock, slice_sleep
 from warpsift.engine.l2_replies import reply_flits, reply_now
-from warpsift.engine.l2_state import ALL_SECTORS, l2, l2_line, l2_slice
-from warpsift.engine.l2_tags import find_row, first_row, replace_line, victim_row
+from warpsift.engine.l2_state import l2, l2_slice
+from warpsift.engine.l2_tags import first_row, replace_line
 from warpsift.engine.layout import S_t, i64, kernel, load, popcount, void
 from warpsift.engine.noc import ATOMIC_OP, MFF_WRITE, REPLIES, UNIT_WRITE, WRITE, noc, noc_room, packet
 from warpsift.engine.wheel import EV_L2_READY, wheel_push
@@ -44,16 +45,16 @@ def l2_write(S, slice_index, index):
     if noc_room(S, REPLIES, slice_index, reply_flits(S, P.kind, P.sectors)) == 0:
         return np.int64(-LACKS_REPLY_ROOM)
     base = first_row(S, slice_index, P.line)
-    row = find_row(S, base, P.line)
+    row = find_row(C.p_tags, base, C.ways, P.line)
     if row < 0 and C.ideal_l2 == 0:
-        row = victim_row(S, base)
+        row = victim_row(C.p_lines, base, C.ways)
         if row < 0 or dram_queue_room(S, slice_index) < 8:
             return np.int64(-LACKS_RESOURCE)
         replace_line(S, slice_index, row, P.line)
     count = popcount(P.sectors)
     C.l2_write_accesses += count
     if row >= 0:
-        L = l2_line(C.p_lines, row)
+        L = line_row(C.p_lines, row)
         found = popcount(P.sectors & L.valid)
         C.l2_write_hits += found
         C.l2_write_misses += count - found
@@ -82,8 +83,8 @@ def l2_read(S, slice_index, index):
         repeat = P.partial
     row = np.int64(-1)
     if C.ideal_l2 == 0:
-        row = find_row(S, first_row(S, slice_index, P.line), P.line)
-        hit = row >= 0 and (P.sectors & (l2_line(C.p_lines, row).valid ^ ALL_SECTORS)) == 0
+        row = find_row(C.p_tags, first_row(S, slice_index, P.line), C.ways, P.line)
+        hit = row >= 0 and (P.sectors & (line_row(C.p_lines, row).valid ^ ALL_SECTORS)) == 0
     else:
         hit = True
     sectors = P.sectors
@@ -96,7 +97,7 @@ def l2_read(S, slice_index, index):
         C.l2_read_hits += count
         count_array_l2(S, P.array, count, np.int64(0))
         if row >= 0:
-            L = l2_line(C.p_lines, row)
+            L = line_row(C.p_lines, row)
             C.stamp += 1
             L.used = C.stamp
             if repeat != 0:

@@ -6,11 +6,12 @@ import numpy as np
 
 from warpsift.engine.address_map import local_line
 from warpsift.engine.arrays import count_array_l2
+from warpsift.engine.cache_sets import ALL_SECTORS, line_row, victim_row
 from warpsift.engine.l2_dram import dram_queue_room, send_to_dram
 from warpsift.engine.l2_queue import slice_retry
 from warpsift.engine.l2_replies import queue_reply, reply_now
-from warpsift.engine.l2_state import ALL_SECTORS, l2, l2_line, l2_mshr, l2_slice
-from warpsift.engine.l2_tags import first_row, replace_line, victim_row
+from warpsift.engine.l2_state import l2, l2_mshr, l2_slice
+from warpsift.engine.l2_tags import first_row, replace_line
 from warpsift.engine.layout import S_t, i64, kernel, load, popcount, void
 from warpsift.engine.noc import ATOMIC_OP, noc, packet, packet_new
 from warpsift.machines.spec import LINE_BYTES
@@ -32,7 +33,7 @@ def widened(S, sectors):
 def l2_fetch(S, slice_index, row, missing):
     """Send the sectors of a miss to DRAM; the line's MSHR is set."""
     C = l2(S.p_l2, 0)
-    L = l2_line(C.p_lines, row)
+    L = line_row(C.p_lines, row)
     L.pending |= missing
     mine = l2_slice(C.p_slices, slice_index)
     mine.fills_in_flight += 1 if C.whole_line != 0 else popcount(missing)
@@ -49,7 +50,7 @@ def l2_wait(S, slice_index, index, row, missing):
     C = l2(S.p_l2, 0)
     N = noc(S.p_noc, 0)
     P = packet(N.p_packets, index)
-    L = l2_line(C.p_lines, row)
+    L = line_row(C.p_lines, row)
     hits = P.sectors & L.valid
     misses = popcount(P.sectors & missing)
     C.l2_read_accesses += popcount(P.sectors)
@@ -86,10 +87,10 @@ def l2_miss(S, slice_index, index, row):
     wanted = np.int64(ALL_SECTORS) if C.whole_line != 0 else widened(S, P.sectors)
     fresh = row < 0
     if fresh:
-        row = victim_row(S, first_row(S, slice_index, P.line))
+        row = victim_row(C.p_lines, first_row(S, slice_index, P.line), C.ways)
         if row < 0:
             return np.int64(0)
-    L = l2_line(C.p_lines, row)
+    L = line_row(C.p_lines, row)
     valid = np.int64(0) if fresh else L.valid
     pending = np.int64(0) if fresh else L.pending
     missing = widened(S, wanted & (valid ^ ALL_SECTORS) & (pending ^ ALL_SECTORS))
@@ -131,7 +132,7 @@ def l2_fill(S, token):
     slice_index = mshr_index // C.mshrs
     mine = l2_slice(C.p_slices, slice_index)
     M = l2_mshr(C.p_mshrs, mshr_index)
-    L = l2_line(C.p_lines, M.row)
+    L = line_row(C.p_lines, M.row)
     slice_retry(S, slice_index)
     C.l2_fills += C.read_sectors
     L.valid |= sector

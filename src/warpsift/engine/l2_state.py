@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpsift.engine.cache_sets import LINE
 from warpsift.engine.division import shift_of
 from warpsift.engine.layout import Arena, accessor
 from warpsift.machines.spec import LINE_BYTES, Machine
 
-ALL_SECTORS = 15
 # How lines are dealt out to slices: address_map.
 MODULO, HASHED, RANDOM = 0, 1, 2
 MAPPINGS = {"modulo": MODULO, "hashed": HASHED, "random": RANDOM}
@@ -43,17 +43,6 @@ MSHR = np.dtype(
         ("first", np.int64),  # waiting packets, in order of arrival
         ("last", np.int64),
         ("waiters", np.int64),
-    ],
-    align=True,
-)
-# One row per line: state is one word so that a hit touches the tag and this.
-LINE = np.dtype(
-    [
-        ("used", np.int64),  # time stamp of the last use
-        ("valid", np.int64),  # sector masks
-        ("dirty", np.int64),
-        ("pending", np.int64),  # on the way from DRAM; a line with pending sectors cannot be evicted
-        ("mshr", np.int64),
     ],
     align=True,
 )
@@ -123,7 +112,6 @@ L2 = np.dtype(
 )
 l2 = accessor(L2)
 l2_slice = accessor(SLICE)
-l2_line = accessor(LINE)
 l2_mshr = accessor(MSHR)
 
 

@@ -1,13 +1,14 @@
-"""Tags of the L2: the set of a line, looking it up, choosing a victim, and giving its row to another line."""
+"""Tags of the L2: the set that a line belongs to, and giving a row to another line."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from warpsift.engine.address_map import local_line, mix_bits
+from warpsift.engine.cache_sets import line_row
 from warpsift.engine.division import quotient, remainder
 from warpsift.engine.l2_dram import send_to_dram
-from warpsift.engine.l2_state import RANDOM, l2, l2_line
+from warpsift.engine.l2_state import RANDOM, l2
 from warpsift.engine.layout import S_t, i64, kernel, load, popcount, store, void
 from warpsift.machines.spec import LINE_BYTES
 
@@ -26,35 +27,11 @@ def first_row(S, slice_index, line):
     return (slice_index * C.sets + remainder(inner, C.sets, C.sets_shift)) * C.ways
 
 
-@kernel(i64, S_t, i64, i64)
-def find_row(S, base, line):
-    """Row of a line inside its set, or -1."""
-    C = l2(S.p_l2, 0)
-    for row in range(base, base + C.ways):
-        if load(C.p_tags, row) == line:
-            return row
-    return np.int64(-1)
-
-
-@kernel(i64, S_t, i64)
-def victim_row(S, base):
-    """Least recently used line of a set that is not being filled, or -1."""
-    C = l2(S.p_l2, 0)
-    best = np.int64(-1)
-    oldest = np.int64(0)
-    for row in range(base, base + C.ways):
-        L = l2_line(C.p_lines, row)
-        if L.pending == 0 and (best < 0 or L.used < oldest):
-            best = np.int64(row)
-            oldest = L.used
-    return best
-
-
 @kernel(void, S_t, i64, i64, i64)
 def replace_line(S, slice_index, row, line):
     """Give a row to a new line; the dirty sectors of the old one go to DRAM."""
     C = l2(S.p_l2, 0)
-    L = l2_line(C.p_lines, row)
+    L = line_row(C.p_lines, row)
     old = load(C.p_tags, row)
     if old >= 0:
         C.l2_evictions += 1

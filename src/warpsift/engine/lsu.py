@@ -11,6 +11,7 @@ import numpy as np
 
 from warpsift.engine.address_map import slice_of
 from warpsift.engine.arrays import ARRAYS, array_row
+from warpsift.engine.cache_sets import ALL_SECTORS
 from warpsift.engine.l1 import NO_NETWORK, l1, l1_load, l1_store
 from warpsift.engine.l2_state import l2
 from warpsift.engine.layout import S_t, ctz, i64, kernel, load, popcount, store, void
@@ -44,7 +45,6 @@ from warpsift.engine.warps import (
 from warpsift.engine.wheel import EV_OP_DONE, wheel_push
 from warpsift.simt.stream import ATOMIC, GATHER, LOAD, NO_SLOT, SHARED, STORE
 
-ALL_SECTORS = 15
 GONE = -1  # in the queue: an instruction that has passed those in front of it
 
 

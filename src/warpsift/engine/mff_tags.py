@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpsift.engine.cache_sets import ALL_SECTORS
 from warpsift.engine.l2_queue import l2_enqueue, l2_full
 from warpsift.engine.l2_state import l2
 from warpsift.engine.layout import S_t, i64, kernel, load, popcount, store, void
 from warpsift.engine.mff_state import mff, or32, tag_row, unit_row
 from warpsift.engine.noc import MFF_READ, MFF_WRITE, noc, packet, packet_new
 
-ALL_SECTORS = 15
 LINE_BITS = 7
 
 

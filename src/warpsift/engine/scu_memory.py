@@ -6,7 +6,7 @@ import numpy as np
 
 from warpsift.engine.address_map import slice_of
 from warpsift.engine.arrays import ARRAYS
-from warpsift.engine.l2_state import ALL_SECTORS
+from warpsift.engine.cache_sets import ALL_SECTORS
 from warpsift.engine.layout import S_t, i64, kernel, load, popcount, store, void
 from warpsift.engine.noc import (
     REQUESTS,
