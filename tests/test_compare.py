@@ -14,7 +14,7 @@ from warpsift.compare import compare
 from warpsift.experiments import mff, scu, which_unit, which_unit_why
 from warpsift.experiments import reproduce as reproducing
 from warpsift.experiments.reproduce import summary_of
-from warpsift.experiments.scale import Scale, ScaleError, real_files
+from warpsift.experiments.scale import FULL, QUICK, Scale, ScaleError, real_files
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
 from warpsift.report.figures import Chart, Figure, PaperValue
@@ -183,3 +183,11 @@ def test_a_figure_whose_run_failed_is_left_out_and_the_page_says_why(tmp_path, m
     page, figures = reproducing.reproduce(plan)
     assert [figure.title for figure in figures] == ["one"]
     assert "Left out: two; bfs on grid-5x5 failed: active must be" in page.read_text()
+
+
+def test_sizes_of_graphs():
+    assert QUICK.graph("kron") == "kron@1/32" and QUICK.graph("dewiki-2013") == "dewiki-2013@1/128"
+    assert QUICK.size(["kron"]) == "1/32 of the paper's size"
+    assert QUICK.size(["kron", "dewiki-2013"]) == "1/32 of the paper's size (dewiki-2013 1/128)"
+    assert FULL.graph("dewiki-2013") == "dewiki-2013" and FULL.size([]) == "the paper's size"
+    assert replace(QUICK, files={"kron": "k.mtx"}).graph("kron") == "k.mtx"

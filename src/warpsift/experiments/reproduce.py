@@ -83,11 +83,10 @@ def reproduce(plan: Plan) -> tuple[Path, list[Figure]]:
         except FailedRun as error:
             name = experiment.__name__ if isinstance(experiment, ModuleType) else experiment.name
             missing.append(f"Left out: {name.rpartition('.')[2]}; {error}.")
-    size = "the paper's size" if plan.scale.denominator == 1 else f"1/{plan.scale.denominator} of the paper's size"
     report = Report(
         title=paper.TITLE,
         figures=figures,
-        subtitle=f"reproduced by warpsift, stand-in graphs at {size}",
+        subtitle=f"reproduced by warpsift, stand-in graphs at {plan.scale.size(paper.GRAPHS)}",
         summary=[*summary_of(figures, plan.scale), *missing],
         provenance=provenance_of(results),
         command=f"warpsift reproduce {plan.paper} --scale {plan.scale.name}",
