@@ -74,6 +74,7 @@ RUNGS = [
     Rung("16 elements per cycle", {"scu.width": "16"}),
     Rung("zero-latency hash, unlimited requests, 16 per cycle", IDEAL_UNIT | {"scu.width": "16"}),
     Rung("256 threads, zero-latency hash, unlimited requests", FEW_THREADS | IDEAL_UNIT, touches_gpu=True),
+    Rung("256 threads, 16 elements per cycle", FEW_THREADS | {"scu.width": "16"}, touches_gpu=True),
 ]
 
 

@@ -21,6 +21,7 @@ from warpsift.results.store import Store
 
 Run = dict[str, Any]
 GRAPHS = ("kron", "delaunay", "cond", "ca", "msdoor", "human")
+ITERATIONS = 2  # of PageRank, as the sweep file says; times are per iteration
 PAPER = {  # SCU paper, section 6.2 and Fig. 10
     ("bfs", "gtx980"): "1.41",
     ("sssp", "gtx980"): "1.65",
@@ -77,9 +78,17 @@ def elements(run: Run) -> float:
     return run["notes"].get("frontier_elements") or run["work"]["nodes_processed"] + run["work"]["edges_touched"]
 
 
+def instructions_left(plain: Run, mine: Run) -> float:
+    return mine["warp_instructions"] / plain["warp_instructions"]
+
+
 def compaction(run: Run) -> float:
     inside = sum(phase["cycles"] for phase in run["phases"] if phase["compaction"])
     return inside / sum(phase["cycles"] for phase in run["phases"])
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 # ---- tables -------------------------------------------------------------------------------------------------------
@@ -106,25 +115,25 @@ def table(algorithm: str, gpu: str, cells: dict[str, Cell]) -> None:
     heads += ["in compaction, plain", "bandwidth plain, unit"]
     print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
     for name, cell in chosen:
-        arcs = cell.graph["edges"]
+        arcs = cell.graph["edges"] * (1 if basic else ITERATIONS)
         row = [f"{name} ({size(cell)})", f"{cell.mean(best, lambda p, m, n=arcs: p['seconds'] / n * 1e9):.2f}"]  # type: ignore[misc]
         row += [spread(cell.values("scu-basic", speedup))] if basic else []
         on_gpu = cell.mean(best, lambda p, m, n=arcs: m["gpu_seconds"] / n * 1e9)  # type: ignore[misc]
         on_unit = cell.mean(best, lambda p, m, n=arcs: m["unit_seconds"] / n * 1e9)  # type: ignore[misc]
         row += [f"{on_gpu:.2f} + {on_unit:.2f}", spread(cell.values(best, speedup))]
         row += [f"{cell.mean(best, speedup_at_floor):.2f}"]
-        row += [f"{cell.mean(best, lambda p, m: elements(m) / elements(p)):.0%}"] if basic else []
-        row += [f"{cell.mean(best, lambda p, m: m['warp_instructions'] / p['warp_instructions']):.0%}"]
-        row += [f"{cell.mean(best, lambda p, m: compaction(p)):.0%}"]
+        row += [percent(cell.mean(best, lambda p, m: elements(m) / elements(p)))] if basic else []
+        row += [percent(cell.mean(best, instructions_left))]
+        row += [percent(cell.mean(best, lambda p, m: compaction(p)))]
         used = [cell.mean(best, lambda p, m, k=k: (p, m)[k]["bandwidth_utilisation"]) for k in (0, 1)]  # type: ignore[misc]
-        row += [f"{used[0]:.0%}, {used[1]:.0%}"]
+        row += [f"{percent(used[0])}, {percent(used[1])}"]
         print("| " + " | ".join(row) + " |")
     means = {"enhanced": _mean(chosen, best, speedup), "floor": _mean(chosen, best, speedup_at_floor)}
     row = ["geometric mean (shares: mean)", ""]
     row += [f"{_mean(chosen, 'scu-basic', speedup):.2f}"] if basic else []
     row += ["", f"{means['enhanced']:.2f} (paper {PAPER[algorithm, gpu]})", f"{means['floor']:.2f}"]
     row += [_share(chosen, best, lambda p, m: elements(m) / elements(p))] if basic else []
-    row += [_share(chosen, best, lambda p, m: m["warp_instructions"] / p["warp_instructions"])]
+    row += [_share(chosen, best, instructions_left)]
     row += [_share(chosen, best, lambda p, m: compaction(p)), ""]
     print("| " + " | ".join(row) + " |")
 
@@ -134,7 +143,7 @@ def _mean(chosen: Iterable[tuple[str, Cell]], unit: str, measure: Callable[[Run,
 
 
 def _share(chosen: Iterable[tuple[str, Cell]], unit: str, measure: Callable[[Run, Run], float]) -> str:
-    return f"{statistics.fmean(cell.mean(unit, measure) for _, cell in chosen):.0%}"
+    return percent(statistics.fmean(cell.mean(unit, measure) for _, cell in chosen))
 
 
 def main() -> None:
