@@ -57,6 +57,7 @@ class Entry:
             "frontier_elements": frontier_elements(mine),
             "transactions": mine.transactions,
             "transactions_per_memory_instruction": mine.transactions_per_memory_instruction,
+            "sectors_per_memory_instruction": _ratio(mine.sectors, mine.memory_instructions),
             "bandwidth_utilisation": mine.bandwidth_utilisation,
             "dram_bytes": mine.dram_bytes,
             **self._interconnect(),

@@ -147,6 +147,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         ("frontier elements", lambda r: thousands(r["frontier_elements"])),
         ("edges touched / E", lambda r: f"{r['edges_touched_per_edge']:.2f}"),
         ("transactions / mem. instr.", lambda r: f"{r['transactions_per_memory_instruction']:.2f}"),
+        ("  32-byte sectors", lambda r: f"{r['sectors_per_memory_instruction']:.2f}"),
         ("bandwidth utilisation", lambda r: f"{100 * r['bandwidth_utilisation']:.1f} %"),
         ("DRAM traffic, MB", lambda r: f"{r['dram_bytes'] / 1e6:.2f}"),
         ("interconnect flits", lambda r: thousands(r["flits"])),
