@@ -89,6 +89,11 @@ def draw(figure: Figure) -> Canvas:
     return canvas
 
 
+def _down(rows: Sequence[Row], chart: Chart, errors: Sequence[float]) -> list[float]:
+    """How far error bars reach down: those of positive values not below zero, where such a value cannot lie."""
+    return [min(e, v) if v > 0 else e for v, e in zip(_numbers(rows, chart.y), errors, strict=True)]
+
+
 def _numbers(rows: Sequence[Row], column: str) -> list[float]:
     return [float(row[column]) if isinstance(row[column], (int, float)) else math.nan for row in rows]
 
@@ -118,7 +123,7 @@ def _bars(axes: Axes, chart: Chart, rows: Sequence[Row], palette: dict[Any, str]
             width=0.8 / len(series) * 0.92,
             color=colour,
             label=_series_label(name, chart),
-            yerr=errors,
+            yerr=None if errors is None else [_down(mine, chart, errors), errors],
             error_kw={"ecolor": INK, "elinewidth": 0.8, "capsize": 2},
         )
     _categories(axes, chart, rows)

@@ -67,7 +67,7 @@ def figure(results: Results, scale: Scale) -> Figure:
                     rows.append({"gpu": gpu, "case": case, "rung": rung, "value": speedup, COMMAND: command_of(unit)})
     return Figure(
         "Ladder: what each modelling choice does to the speedup",
-        Chart("bars", x="case", y="value", series="rung", facet="gpu", y_label="speedup with the SCU", reference=1),
+        Chart("bars", x="rung", y="value", series="case", facet="gpu", y_label="speedup with the SCU", reference=1),
         rows,
         "what the SCU paper leaves open",
         (),

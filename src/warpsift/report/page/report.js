@@ -30,6 +30,8 @@
 
   const unique = (rows, column) => (column === null ? [null] : [...new Set(rows.map((row) => row[column]))]);
   const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
+  // An error bar of a positive value does not reach below zero, where such a value cannot lie.
+  const lowEnd = (value, error) => (value > 0 ? Math.max(value - error, 0) : value - error);
 
   function shown(value, format) {
     if (value === null || value === undefined) return "–";
@@ -115,7 +117,7 @@
       for (const row of rows) {
         if (!isNumber(row[chart.y])) continue;
         const error = (chart.error !== null && row[chart.error]) || 0;
-        values.push(row[chart.y] + error, row[chart.y] - error);
+        values.push(row[chart.y] + error, lowEnd(row[chart.y], error));
       }
     }
     for (const facet of facets) {
@@ -296,7 +298,7 @@
     const { chart, svg, y } = panel;
     const error = chart.error === null ? 0 : row[chart.error];
     if (!isNumber(error) || error <= 0) return;
-    const low = chart.log_y ? Math.max(row[chart.y] - error, row[chart.y] * 1e-3) : row[chart.y] - error;
+    const low = chart.log_y ? Math.max(row[chart.y] - error, row[chart.y] * 1e-3) : lowEnd(row[chart.y], error);
     const [top, bottom] = [y.at(row[chart.y] + error), y.at(low)];
     const d = `M${x} ${top}V${bottom}M${x - 3} ${top}H${x + 3}M${x - 3} ${bottom}H${x + 3}`;
     make(svg, "path", { class: "whisker", d, fill: "none" });
