@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 # Blue, orange, green, violet, red, brown, teal, grey: apart for the common kinds of colour blindness in this order.
 PALETTE = ("#3b6fb6", "#e08a2e", "#3a9a74", "#8a5fb8", "#c4504f", "#8c6d4a", "#2fa3b5", "#7a7f87")
 LABEL_LETTERS = 28
+PANELS_ACROSS = 3  # more panels than this stand in two columns
 INK, FAINT = "#1f2430", "#d9dde3"
 _STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
@@ -78,13 +79,17 @@ def draw(figure: Figure) -> Canvas:
     categories = unique(figure.rows, chart.x)
     each = max(3.2, min(7.5, 0.9 + len(categories) * (0.16 * len(series) + 0.22)))
     with matplotlib.rc_context(_STYLE):
-        canvas = Canvas(figsize=(each * len(facets), 3.3), layout="constrained")
-        axes = canvas.subplots(1, len(facets), sharey=True, squeeze=False)[0]
-        for panel, facet in zip(axes, facets, strict=True):
+        across = len(facets) if len(facets) <= PANELS_ACROSS else 2
+        lines = math.ceil(len(facets) / across)
+        canvas = Canvas(figsize=(each * across, 3.3 * lines), layout="constrained")
+        axes = list(canvas.subplots(lines, across, sharey=True, squeeze=False).flat)
+        for spare in axes[len(facets) :]:
+            spare.set_visible(False)
+        for number, (panel, facet) in enumerate(zip(axes, facets, strict=False)):
             rows = [row for row in figure.rows if chart.facet is None or row[chart.facet] == facet]
             _DRAW[chart.kind](panel, chart, rows, colours(series))
             _mark_paper(panel, figure, facet, rows)
-            _dress(panel, chart, facet, first=panel is axes[0])
+            _dress(panel, chart, facet, first=number % across == 0)
         _legend(canvas, axes[0], chart, figure)
     return canvas
 
