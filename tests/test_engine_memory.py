@@ -236,3 +236,16 @@ def test_everything_sent_comes_back_whatever_the_machine(seed, mshrs, buffer, fi
                 rows.append(alu(int(rng.integers(1, 9)), 1, wait=1 << slot))
         warps.append(rows)
     simulate(warps, machine, warps_per_cta=2)
+
+
+def test_an_ideal_network_may_deliver_any_number_of_packets_at_once():
+    """16 SMs send a packet per cycle to one slice that takes one: thousands wait in its pipeline, none is lost."""
+    machine = load_machine("gtx980", {"ideal.noc": True, "l1.cached_loads": False, "l2.mapping": "modulo"})
+    stride = machine.l2.slices * machine.l2.interleave_bytes // 128
+    work = [
+        [load_sectors(0, [transaction(stride * (8 * w + i), 1) for i in range(8)]), alu(1, 1, wait=1)]
+        for w in range(512)
+    ]
+    c = simulate(work, machine)
+    assert c.l2_read_accesses == 512 * 8
+    assert c.cycles >= 512 * 8  # one slice, one packet per clock

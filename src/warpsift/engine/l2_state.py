@@ -7,6 +7,7 @@ import numpy as np
 from warpsift.engine.cache_sets import LINE
 from warpsift.engine.division import shift_of
 from warpsift.engine.layout import Arena, accessor
+from warpsift.engine.noc import PACKETS
 from warpsift.machines.spec import LINE_BYTES, Machine
 
 # How lines are dealt out to slices: address_map.
@@ -146,9 +147,10 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     C.dram_queue = spec.dram_queue_entries
     dram_ring = 1 << (spec.dram_queue_entries - 1).bit_length()
     C.dram_ring_mask = dram_ring - 1
-    # The pipeline takes at most one packet per network cycle, so this ring cannot overflow.
+    # The pipeline takes at most one packet per network cycle, so this ring cannot overflow; an ideal network
+    # delivers any number at once.
     depth = spec.latency_cycles + spec.queue_entries + machine.noc.hop_latency_cycles + 64
-    ring = 1 << (2 * depth - 1).bit_length()
+    ring = PACKETS if machine.ideal.noc else 1 << (2 * depth - 1).bit_length()
     for index in range(spec.slices):
         row = arena.arrays["l2.slices"][index]
         row.p_ring, row.ring_mask = arena.table(f"l2.ring{index}", np.int64, ring), ring - 1
