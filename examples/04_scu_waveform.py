@@ -51,7 +51,7 @@ kept, cycles = hardware.run(vector.command, memory, [MemoryModel.fixed(20), Memo
 verdict = difference(vector, kept, memory) or "as the API wrote it"
 print(f"{kept} elements in {cycles} cycles; memory: {verdict}")
 
-levels = np.array(hardware.trace)
+levels = np.array([*hardware.trace, hardware.trace[-1]])  # once more: the last cycle needs an end too
 figure, axes = plt.subplots(figsize=(10, 4), layout="constrained")
 for row in range(len(hardware.watched)):
     base = len(hardware.watched) - 1 - row
@@ -60,7 +60,7 @@ for row in range(len(hardware.watched)):
 axes.set_yticks([k + 0.4 for k in range(len(hardware.watched))], list(hardware.watched)[::-1])
 axes.set_xlabel("cycle; a bar is a cycle in which the stage offers something")
 axes.set_title("Access Expansion Compaction of lists of 10, 6, 0 and 24, memory of 20 cycles")
-axes.set_xlim(0, len(levels))
+axes.set_xlim(0, len(levels) + 1)
 path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.gettempdir()) / "scu_waveform.png"
 figure.savefig(path, dpi=110)
 print(f"drawn in {path}")

@@ -68,7 +68,18 @@ def test_the_shipped_table_feeds_the_area():
     assert scu_area(ScuHardware(width=1)).logic_mm2 != scu_area(ScuHardware(width=1, logic="estimated")).logic_mm2
 
 
-def test_a_width_without_synthesis_is_the_estimate_scaled_to_the_nearest(monkeypatch):
+def test_a_width_between_two_that_were_synthesised_is_interpolated(monkeypatch):
+    parts = synthesis_table.library_um2()[1]
+    shipped = {2: dict.fromkeys(parts, 1e6), 6: dict.fromkeys(parts, 3e6)}
+    monkeypatch.setattr(synthesis_table, "library_um2", lambda: shipped)
+    logic = {width: scu_area(ScuHardware(width=width)).parts["data_store"].logic_mm2 for width in (2, 3, 6)}
+    assert logic[3] == pytest.approx(1.5 * logic[2]) and logic[6] == pytest.approx(3 * logic[2])
+    assert synthesis_table.source_of(2) == "synthesised at this width"
+    assert synthesis_table.source_of(3) == "interpolated between the synthesised widths 2 and 6"
+    assert synthesis_table.source_of(8) == "gate counts, scaled to meet synthesis at width 6"
+
+
+def test_a_width_beyond_synthesis_is_the_estimate_scaled_to_the_nearest(monkeypatch):
     def logic(width, kind):
         return scu_area(ScuHardware(width=width, logic=kind)).parts["data_store"].logic_mm2
 

@@ -148,16 +148,21 @@ def test_a_wrong_unit_would_be_noticed():
 
 
 @pytest.mark.skipif(not available(), reason="Icarus Verilog is not installed (apt install iverilog)")
-@pytest.mark.parametrize("width", [1])
-def test_the_verilog_passes_the_same_vectors(width, tmp_path):
+@pytest.mark.parametrize(("width", "ports"), [(1, 1), (2, 1), (4, 0)])
+def test_the_verilog_passes_the_same_vectors(width, ports, tmp_path):
+    """All five operations on elements of 1, 2, 4 and 8 bytes, filtering, best cost and grouping, in one simulation."""
     pytest.importorskip("pyosys", reason="Yosys is not installed (pip install 'warpsift[hdl]')")
     from warpsift.hdl.verilog import to_verilog
 
-    recorded = Recorded(SPECS[width], 11, 24)
-    for work in WORKS:
+    spec = ScuSpec(width=width, hash_ports=ports, **SMALL)
+    recorded = Recorded(spec, 11, 24)
+    for dtype in (np.uint8, np.int16, np.int32, np.float64):
+        for work in (masked, lists, added):
+            work(recorded, dtype, 0.6)
+    for work in (filtered, best_cost, grouped):
         work(recorded, np.int32, 0.6)
-    verilog = to_verilog(SPECS[width])
-    results = run_vectors(verilog, ScuParameters.of(SPECS[width]), recorded.sink.vectors, tmp_path)
+    assert len({vector.name for vector in recorded.sink.vectors}) == 5
+    results = run_vectors(to_verilog(spec), ScuParameters.of(spec), recorded.sink.vectors, tmp_path)
     for vector, (kept, memory) in zip(recorded.sink.vectors, results, strict=True):
         assert difference(vector, kept, memory) == ""
 

@@ -77,6 +77,10 @@ def area(
     parts.append(["total", f"{report.storage_mm2:.4f}", f"{report.logic_mm2:.4f}", f"{report.total_mm2:.4f}"])
     title = f"{unit} of {machine.name}, mm2 at {report.node_nm} nm"
     console().print(table_of(title, ["part", "storage", "logic", "together"], parts))
+    if unit == "scu":
+        from warpsift.costs.synthesis_table import source_of
+
+        typer.echo(f"logic: {source_of(machine.scu.width)}; storage: CACTI (docs/area.md, docs/hdl.md)")
     paper = f"; the paper says {beside['paper_mm2']} mm2" if beside["paper_mm2"] else ""
     share = 100 * beside["share_as_paper"]
     typer.echo(f"{share:.2f} % of a die of {beside['die_mm2']:g} mm2{paper} (docs/area.md explains the distance)")

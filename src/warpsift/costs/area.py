@@ -199,9 +199,9 @@ def scu_area(hardware: ScuHardware) -> AreaReport:
         known = synthesis_table.nearest_width(width) if hardware.logic == "synthesised" else None
         if known is None:
             return estimate
+        if synthesis_table.neighbours(width) is not None:
+            return _synthesised_mm2(block, width, node)
         synthesised = _synthesised_mm2(block, known, node)
-        if known == width:
-            return synthesised
         return estimate * synthesised / _logic_mm2("scu", block, node, known, copies)
 
     def part(block: str, size_bytes: int) -> Part:

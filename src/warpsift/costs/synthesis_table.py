@@ -1,8 +1,8 @@
 """The shipped result of synthesis: cells and library area of every part of the SCU, by width.
 
 `tables/scu_synthesis.csv` is written by `make synth` (warpsift.hdl.synthesis): Yosys onto the OSU 0.18 µm cells. Areas
-are scaled to a node by `scaling` and divided by the placement's utilisation. For a width that the table lacks
-costs/area.py takes its gate counts, scaled to meet the nearest width that was synthesised.
+are scaled to a node by `scaling` and divided by the placement's utilisation. A width between two that were synthesised
+is interpolated; beyond them costs/area.py takes its gate counts, scaled to meet the nearest one.
 """
 
 from __future__ import annotations
@@ -30,12 +30,34 @@ def library_um2() -> dict[int, dict[str, float]]:
     return found
 
 
+def neighbours(width: int) -> tuple[int, int] | None:
+    """The synthesised widths on both sides of this one (twice itself if it was synthesised); None if there are none."""
+    below = [w for w in library_um2() if w <= width]
+    above = [w for w in library_um2() if w >= width]
+    return (max(below), min(above)) if below and above else None
+
+
 def logic_mm2(width: int, part: str, node_nm: int) -> float | None:
-    """Logic of a part at a node; None if this width was not synthesised."""
-    area = library_um2().get(width, {}).get(part)
-    if area is None:
+    """Logic of a part at a node, linear in the width between synthesised widths; None outside of them."""
+    around = neighbours(width)
+    if around is None:
         return None
+    low, high = around
+    areas = [library_um2()[w].get(part, 0.0) for w in around]
+    share = (width - low) / (high - low) if high > low else 0.0
+    area = areas[0] + share * (areas[1] - areas[0])
     return scaling.scale_area(area / UTILISATION / 1e6, LIBRARY_NODE_NM, node_nm)
+
+
+def source_of(width: int) -> str:
+    """Where the logic of this width comes from, in words."""
+    around = neighbours(width)
+    if around is None:
+        nearest = nearest_width(width)
+        return "gate counts" if nearest is None else f"gate counts, scaled to meet synthesis at width {nearest}"
+    if around[0] == width:
+        return "synthesised at this width"
+    return f"interpolated between the synthesised widths {around[0]} and {around[1]}"
 
 
 def nearest_width(width: int) -> int | None:

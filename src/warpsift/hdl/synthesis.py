@@ -156,8 +156,8 @@ def parts_of(
 
 
 def main() -> None:
-    """Write the shipped table for the widths given (default 1, 2, 4); rows of other widths stay."""
-    widths = [int(text) for text in sys.argv[1:]] or [1, 2, 4]
+    """Write the shipped table for the widths given (default 1, 2, 4, 8); rows of other widths stay."""
+    widths = [int(text) for text in sys.argv[1:]] or [1, 2, 4, 8]
     rows = {}
     if TABLE.exists():
         with TABLE.open() as file:
