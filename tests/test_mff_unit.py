@@ -328,6 +328,19 @@ def test_a_command_without_a_job_entry_holds_back_no_other_sm():
     assert granted == -1 and network.active == 1 and unit.mff_stall_job_cycles == 1  # asks again in the next cycle
 
 
+@kernel
+def scatter_one_by_one(t, offsets):
+    begin, end = t.load(offsets, t.id), t.load(offsets, t.id, offset=1)
+    for first in t.range(begin, end):
+        t.pc_scatter_set(first, 1)
+
+
+def test_an_ideal_network_takes_more_commands_than_the_queues_of_a_real_one_hold():
+    setup = Setup([list(range(16))] * 32 * 400, vertices=64)
+    counters, _ = timed(setup.stream(scatter_one_by_one, setup.offsets), **{"ideal.noc": True})
+    assert counters.mff_scatter_commands == 400 * 16 and counters.mff_scatter_bits == 400 * 16 * 32
+
+
 # ------------------------------------------------------------------------------------- refusals
 def test_the_watchdog_names_the_stuck_part():
     tape = Setup([[0, 1]] * 32, vertices=64).gather()

@@ -26,6 +26,7 @@ from warpsift.machines.spec import Machine
 NONE = -1
 C_STATE, V_STATE = 0, 1
 THREADS = 32  # entries of a command
+IDEAL_COMMANDS = 1 << 17  # 34 MB of the host's memory; beyond, the run ends with an error that says so
 
 COMMAND = np.dtype(
     [
@@ -247,9 +248,10 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     M.at_issue, M.whole_line = spec.line_allocation == "issue", spec.fetch_bytes == 128
     M.lookups, M.updates, M.replies = spec.lookups_per_cycle, spec.updates_per_cycle, spec.replies_per_cycle
     M.words_per_reply, M.crossing = spec.words_per_reply, spec.crossing_cycles
-    # Commands in job entries, in the networks' queues, and in front of the unit.
+    # Commands in job entries, in the networks' queues, and in front of the unit. An ideal network holds back nobody:
+    # a kernel that only scatters then has most of its commands under way at once.
     ports = (machine.sm.count + units) * machine.noc.buffer_flits
-    commands = spec.issue_engines * spec.jobs_per_engine + ports + 1024
+    commands = spec.issue_engines * spec.jobs_per_engine + ports + (IDEAL_COMMANDS if machine.ideal.noc else 1024)
     M.p_commands = arena.table("mff.commands", COMMAND, commands)
     _chain(arena.arrays["mff.commands"]["next"])
     M.p_entries = arena.table("mff.entries", np.int64, commands * THREADS)
