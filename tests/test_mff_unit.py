@@ -336,9 +336,10 @@ def scatter_one_by_one(t, offsets):
 
 
 def test_an_ideal_network_takes_more_commands_than_the_queues_of_a_real_one_hold():
-    setup = Setup([list(range(16))] * 32 * 400, vertices=64)
-    counters, _ = timed(setup.stream(scatter_one_by_one, setup.offsets), **{"ideal.noc": True})
-    assert counters.mff_scatter_commands == 400 * 16 and counters.mff_scatter_bits == 400 * 16 * 32
+    setup = Setup([list(range(64)), *[[]] * 31] * 120, vertices=64)  # one thread of each of 120 warps, 64 commands
+    slow = {"mff.issue_engines": 1, "mff.jobs_per_engine": 1}
+    counters, _ = timed(setup.stream(scatter_one_by_one, setup.offsets), **{"ideal.noc": True}, **slow)
+    assert counters.mff_scatter_commands == counters.mff_scatter_bits == 120 * 64
 
 
 # ------------------------------------------------------------------------------------- refusals
