@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from benchmarks import energy_tables
 
 from test_cli import call
 from warpsift import simulate
@@ -148,3 +149,18 @@ def test_command_line(tmp_path):
         assert 0 < unit["least_certain"]["share"] < 1
         assert unit["power_watts"] * unit["seconds"] == pytest.approx(unit["energy_joules"])
     assert units[0]["sensitivity"] is None and units[1]["sensitivity"]["conclusion"]["survives"] in (True, False)
+
+
+def test_energy_tables_from_a_store(tmp_path):
+    """Plain runs are paired with those of each unit; the row says what the pair does."""
+    wanted = [make_request("bfs", "kron-8", {"gpu": "tx1", "unit": unit}) for unit in ("none", "scu")]
+    wanted.append(make_request("bfs", "kron-9", {"gpu": "tx1", "unit": "scu"}))  # without its baseline
+    results = run_sweep(wanted, tmp_path / "runs.db", SweepOptions(workers=1, quiet=True))
+    cases = energy_tables.paired(results)
+    assert list(cases) == [("tx1", "bfs", "scu")] and len(cases["tx1", "bfs", "scu"]) == 1
+    plain, unit = (results[request].result for request in wanted[:2])
+    cells = energy_tables.row(("tx1", "bfs", "scu"), cases["tx1", "bfs", "scu"]).split(" | ")
+    assert cells[2] == f"{plain['seconds'] / unit['seconds']:.2f}"
+    savings = [plain["energy_joules"] / unit["energy_by_gpu_idle"][mode] for mode in GPU_IDLE]
+    assert cells[3] == " / ".join(f"{saving:.2f}" for saving in savings)
+    assert cells[4] == "5.35"
