@@ -3,8 +3,8 @@
     warpsift sweep examples/scu_tables.toml --store scu.db
     python -m benchmarks.energy_tables scu.db
 
-Pairs every run with a unit with the plain run of the same algorithm, graph, GPU, seed and style; means over graphs and
-sources are geometric. For the MFF the compute stage counts, as in its paper.
+Pairs every run with a unit with the plain run of the same algorithm, graph, GPU, style and options; means over graphs
+and sources are geometric. For the MFF the compute stage counts, as in its paper.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from warpsift.experiments.scu import fig09, fig10
 from warpsift.results.energy import energy_of_stored
 from warpsift.results.rows import geometric_mean
 from warpsift.results.store import Record, Store
+from warpsift.results.text import to_json
 
 SAME = ("algorithm", "graph", "gpu", "style")
 Pairs = list[tuple[Record, Record]]
@@ -33,9 +34,11 @@ def paired(records: Iterable[Record]) -> dict[tuple[str, str, str], Pairs]:
     others: dict[tuple[Any, ...], Record] = {}
     for record in records:
         asked = record.request
-        if record.status != "done" or asked["overrides"]:
+        changed = asked["overrides"] or asked["visibility_ctas"] is not None  # rungs of a ladder
+        if record.status != "done" or changed:
             continue
-        key = (*(asked[name] for name in SAME), asked["options"]["seed"])
+        others_asked = {name: value for name, value in asked.items() if name not in (*SAME, "unit")}
+        key = (*(asked[name] for name in SAME), to_json(others_asked))
         if asked["unit"] == "none":
             plain[key] = record
         else:
