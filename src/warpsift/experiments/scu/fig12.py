@@ -62,7 +62,7 @@ def figure(results: Results, scale: Scale) -> Figure:
             y="value",
             series="counted",
             error="spread",
-            y_label="transactions per memory instruction, filter only / filter and group",
+            y_label="filter only / filter and group",
             reference=1,
         ),
         rows,
@@ -71,6 +71,6 @@ def figure(results: Results, scale: Scale) -> Figure:
             PaperValue(f"mean improvement, in {counted}", PAPER, {"graph": MEAN, "counted": counted})
             for counted in COUNTED
         ],
-        ["Over all memory instructions of the kernels that are left to the GPU."],
+        ["Transactions per memory instruction, over all kernels that are left to the GPU."],
         name="scu-fig12",
     )
