@@ -1,9 +1,13 @@
 """SMs: issue, scoreboard, barriers, shared memory, dispatch; the engine as a sink."""
 
+import gc
+import weakref
+
 import pytest
 
 from engine_streams import alu, atomic, barrier, chunk, launch, load, load_sectors, shared, simulate, store, transaction
 from warpsift.engine import Engine, EngineError
+from warpsift.engine.layout import JIT_ENABLED
 from warpsift.machines import load_machine
 
 GTX980 = load_machine("gtx980")
@@ -216,3 +220,12 @@ def test_an_atomic_passes_loads_that_the_cache_refuses():
     plain, deep = (simulate(work, "gtx980", l1__pipeline_lines=lines, **one_sm) for lines in (0, 35))
     assert plain.l2_atomic_operations == deep.l2_atomic_operations == 1
     assert deep.cycles < plain.cycles
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="plain Python finds memory through views, which Engine.close() forgets")
+def test_an_engine_that_is_let_go_frees_its_memory():
+    engine = Engine(GTX980)
+    tags = weakref.ref(engine._arena.arrays["l2.tags"])
+    del engine
+    gc.collect()
+    assert tags() is None

@@ -231,7 +231,8 @@ class Arena:
         view = array.view(np.recarray) if array.dtype.names else array
         self.arrays[name] = view
         address = int(array.ctypes.data)
-        _views[address] = view
+        if not JIT_ENABLED:  # compiled code needs no views, and they would keep an engine's memory after its end
+            _views[address] = view
         return address
 
     def release(self, name: str) -> None:
