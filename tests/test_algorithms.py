@@ -27,6 +27,7 @@ ODD = {
     "self-loops": edges(3, [(0, 0), (0, 1), (1, 1), (2, 2)]),
     "parallel arcs": edges(3, [(0, 1)] * 5 + [(1, 2)] * 3, np.array([9, 3, 7, 3, 8, 5, 1, 4], np.int32)),
     "zero weights": edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)], np.array([0, 0, 5, 0], np.int32)),
+    "nothing but zero weights": edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)], np.zeros(4, np.int32)),
     "float weights": edges(4, [(0, 1), (1, 2), (0, 2), (2, 3)], np.array([0.5, 0.25, 5, 1.5], np.float32)),
     "two components": edges(6, [(0, 1), (1, 2), (3, 4), (4, 5)]),
     "directed line": edges(40, [(k, k + 1) for k in range(39)]),

@@ -93,12 +93,14 @@ class State:
 
 def delta_of(graph: CsrGraph, options: Options) -> float:
     """How far the threshold moves: the user's, or 32 * mean weight / mean degree."""
-    if options.delta is not None:
-        return options.delta
     assert graph.weights is not None
-    if graph.edges == 0:
+    if options.delta is None and graph.edges == 0:
         return 1.0
-    return max(LARGEST_STEP * float(graph.weights.mean()) / (graph.edges / graph.nodes), 1e-6)
+    # Integer costs move by 1 at least: a smaller step would pass over a million thresholds to reach the next cost.
+    least = 1.0 if graph.weights.dtype.kind in "iu" else 1e-6
+    if options.delta is not None:
+        return max(options.delta, least)
+    return max(LARGEST_STEP * float(graph.weights.mean()) / (graph.edges / graph.nodes), least)
 
 
 def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
