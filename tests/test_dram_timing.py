@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import msgspec
 import pytest
 
-from warpsift.engine import dram_timing as rules
+from warpsift.engine import dram_timing
 from warpsift.engine.dram_harness import Memory
+from warpsift.engine.layout import from_python
 from warpsift.machines.dram_spec import Dram, DramTiming
+
+RULES = (
+    "earliest_activate", "earliest_column", "earliest_precharge", "issue_activate", "issue_precharge",
+    "issue_precharge_all", "issue_read", "issue_refresh", "issue_write", "leave_power_down",
+)  # fmt: skip
+rules = SimpleNamespace(**{name: from_python(getattr(dram_timing, name)) for name in RULES})
 
 # All distances differ, so that a wrong rule cannot pass by chance.
 TIMING = DramTiming(
