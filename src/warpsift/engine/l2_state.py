@@ -76,7 +76,6 @@ L2 = np.dtype(
         ("merges", np.int64),
         ("latency", np.int64),
         ("queue_entries", np.int64),
-        ("port_bytes", np.int64),
         ("p_port_cycles", np.int64),  # clocks of the data port by number of sectors
         ("dram_ring_mask", np.int64),
         ("dram_queue", np.int64),
@@ -125,7 +124,7 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     C.whole_line = spec.fill_bytes == LINE_BYTES
     C.read_sectors, C.write_sectors = min(dram.request_bytes // 32, 4), min(dram.burst_bytes // 32, 4)
     C.mshrs, C.merges = spec.mshrs, spec.mshr_merges
-    C.latency, C.queue_entries, C.port_bytes = spec.latency_cycles, spec.queue_entries, spec.port_bytes_per_cycle
+    C.latency, C.queue_entries = spec.latency_cycles, spec.queue_entries
     clocks = [-(-sectors * 32 // spec.port_bytes_per_cycle) for sectors in range(5)]
     C.p_port_cycles = arena.adopt("l2.port_cycles", np.array(clocks, np.int64))
     C.interleave_lines = spec.interleave_bytes // LINE_BYTES

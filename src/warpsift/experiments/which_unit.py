@@ -92,6 +92,7 @@ class Measured:
 
     def __init__(self, results: Results, case: tuple[str, str], scale: Scale, column: str, order: str = "") -> None:
         algorithm, graph = case
+        self.case = {"algorithm": algorithm, "graph": graph}
         self.wanted = {
             system: request(algorithm, graph, choices, scale, order)
             for system, choices in {**software(algorithm), **hardware(algorithm)}.items()
@@ -103,6 +104,11 @@ class Measured:
     @property
     def best(self) -> float:
         return self.values[self.best_software]
+
+    def row(self, system: str) -> dict[str, Any]:
+        """One bar: a system against the best software, with the command that runs it."""
+        value = self.best / self.values[system]
+        return {**self.case, "system": system, "value": value, COMMAND: command_of(self.wanted[system])}
 
 
 def _value(run: Any, column: str) -> float:
@@ -134,6 +140,9 @@ def _numbering(results: Results, scale: Scale, order: str) -> list[str]:
     return notes
 
 
+BARS = Chart("bars", x="graph", y="value", series="system", facet="algorithm", y_label="best software = 1", reference=1)
+
+
 class _Units:
     """One figure: the two units against the best software on the plain GPU, at equal area."""
 
@@ -155,25 +164,10 @@ class _Units:
             mine = Measured(results, (algorithm, graph), scale, self.column, self.order)
             found.append(mine)
             for system in (SCU, MFF):
-                row = {
-                    "algorithm": algorithm,
-                    "graph": graph,
-                    "system": system,
-                    "value": mine.best / mine.values[system],
-                }
-                row |= {"best software": mine.best_software, "winner": mine.winner}
-                rows.append(row | {COMMAND: command_of(mine.wanted[system])})
+                rows.append(mine.row(system) | {"best software": mine.best_software, "winner": mine.winner})
         return Figure(
             self.title,
-            Chart(
-                "bars",
-                x="graph",
-                y="value",
-                series="system",
-                facet="algorithm",
-                y_label="best software = 1",
-                reference=1,
-            ),
+            BARS,
             rows,
             "our own question",
             (),
@@ -213,24 +207,10 @@ class _Software:
         for algorithm, graph in cases():
             mine = Measured(results, (algorithm, graph), scale, "time")
             for system in software(algorithm):
-                row = {
-                    "algorithm": algorithm,
-                    "graph": graph,
-                    "system": system,
-                    "value": mine.best / mine.values[system],
-                }
-                rows.append(row | {COMMAND: command_of(mine.wanted[system])})
+                rows.append(mine.row(system))
         return Figure(
             "Software on the plain GPU",
-            Chart(
-                "bars",
-                x="graph",
-                y="value",
-                series="system",
-                facet="algorithm",
-                y_label="best software = 1",
-                reference=1,
-            ),
+            BARS,
             rows,
             "our own question",
             name=self.name,

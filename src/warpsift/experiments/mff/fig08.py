@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from warpsift.experiments.mff.runs import PLAIN, SAME_OCCUPANCY, evaluation, overall, ratio_rows
+from warpsift.experiments.mff.runs import PLAIN, SAME_OCCUPANCY, bars_by_algorithm, evaluation, overall, ratio_rows
 from warpsift.experiments.scale import Scale
-from warpsift.report.figures import Chart, Figure, PaperValue
+from warpsift.report.figures import Figure, PaperValue
 from warpsift.request import Request
 from warpsift.sweep import Results
 
@@ -23,16 +23,7 @@ def figure(results: Results, scale: Scale) -> Figure:
         claims.append(PaperValue(f"energy {label}, mean", PAPER, ours=overall(found)))
     return Figure(
         "Energy with the MFF",
-        Chart(
-            "bars",
-            x="graph",
-            y="value",
-            series="algorithm",
-            facet="baseline",
-            error="spread",
-            y_label="energy, plain GPU = 1",
-            reference=1,
-        ),
+        bars_by_algorithm("energy, plain GPU = 1"),
         rows,
         "MFF paper, Fig. 8",
         claims,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from warpsift.experiments.mff.runs import MEAN, PLAIN, SAME_OCCUPANCY, evaluation, ratio_rows
+from warpsift.experiments.mff.runs import MEAN, PLAIN, SAME_OCCUPANCY, bars_by_algorithm, evaluation, ratio_rows
 from warpsift.experiments.scale import Scale
-from warpsift.report.figures import Chart, Figure, PaperValue
+from warpsift.report.figures import Figure, PaperValue
 from warpsift.request import Request
 from warpsift.sweep import Results
 
@@ -30,16 +30,7 @@ def figure(results: Results, scale: Scale) -> Figure:
     ]
     return Figure(
         "Speedup with the MFF",
-        Chart(
-            "bars",
-            x="graph",
-            y="value",
-            series="algorithm",
-            facet="baseline",
-            error="spread",
-            y_label="speedup",
-            reference=1,
-        ),
+        bars_by_algorithm("speedup"),
         rows,
         "MFF paper, Fig. 10",
         claims,

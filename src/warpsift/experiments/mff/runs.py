@@ -11,7 +11,7 @@ from typing import Any
 
 from warpsift.experiments.fast_forward import figures
 from warpsift.experiments.scale import Scale
-from warpsift.report.figures import COMMAND
+from warpsift.report.figures import COMMAND, Chart
 from warpsift.report.provenance import command_of
 from warpsift.request import Request, make_request
 from warpsift.sweep import Results
@@ -59,6 +59,20 @@ def compute_stage(results: Results, wanted: Request) -> Row:
     phases = [phase for phase in found["phases"] if phase["phase"] == COMPUTE_PHASE]
     total = sum((Counters(phase["counters"]) for phase in phases), Counters({}))
     return figures(total, load_machine(GPU, dict(wanted.overrides)), wanted.unit)
+
+
+def bars_by_algorithm(y_label: str) -> Chart:
+    """Graphs side by side, a bar per algorithm, a panel per baseline, the plain GPU at 1."""
+    return Chart(
+        "bars",
+        x="graph",
+        y="value",
+        series="algorithm",
+        facet="baseline",
+        error="spread",
+        y_label=y_label,
+        reference=1,
+    )
 
 
 def ratio_rows(results: Results, scale: Scale, base: str, measure: Callable[[Row, Row], float]) -> list[Row]:
