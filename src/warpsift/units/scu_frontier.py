@@ -74,6 +74,7 @@ class Ledger:
     edge_elements: int = 0  # of edge frontiers that the GPU reads, after filtering
     expanded: int = 0  # before filtering
     far_elements: int = 0  # of far piles that the GPU reads
+    far_kept: int = 0  # of those, what filtering leaves to contract (counted in edge_elements too)
 
     def notes(self) -> dict[str, object]:
         return {
@@ -81,6 +82,7 @@ class Ledger:
             "node_frontier_elements": self.node_elements,
             "edge_frontier_elements": self.edge_elements,
             "far_pile_elements": self.far_elements,
+            "far_kept_elements": self.far_kept,
             "expanded_elements": self.expanded,
         }
 

@@ -108,7 +108,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
     state = allocate(gpu, graph, options.source)
     work = Work(edges=graph.edges)
     delta = delta_of(graph, options)
-    threshold, iterations, phases = delta, 0, 0
+    threshold, iterations, phases, far_elements = delta, 0, 0, 0
     nodes, edges = state.nodes, state.edges
     while iterations != options.max_iterations:
         if len(nodes):
@@ -122,12 +122,14 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
             pile, state.far = state.far[0], state.far[::-1]
             cheapest = float(pile.cost.host[: len(pile)].min())  # skip thresholds that no entry lies below
             threshold = max(threshold + delta, (cheapest // delta + 1) * delta)
+            far_elements += len(pile)
             state.far[0].clear()
             _contract(gpu, state, pile, state.far[0], threshold, work)
             pile.clear()
         else:
             break
-    return Outcome(state.distance.host.copy(), iterations, work, {"delta": delta, "far_phases": phases})
+    notes = {"delta": delta, "far_phases": phases, "far_pile_elements": far_elements}
+    return Outcome(state.distance.host.copy(), iterations, work, notes)
 
 
 def allocate(gpu: Gpu, graph: CsrGraph, source: int) -> State:

@@ -195,4 +195,5 @@ def _consume_pile(gpu: Gpu, m: Machinery, threshold: float, enhanced: bool) -> N
     set_length(edges, n)
     pile.clear()
     m.ledger.edge_elements += n
+    m.ledger.far_kept += n
     _contract(gpu, m, edges, rest, threshold)
