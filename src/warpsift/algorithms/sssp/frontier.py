@@ -128,7 +128,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
             pile.clear()
         else:
             break
-    notes = {"delta": delta, "far_phases": phases, "far_pile_elements": far_elements}
+    notes: dict[str, object] = {"delta": delta, "far_phases": phases, "far_pile_elements": far_elements}
     return Outcome(state.distance.host.copy(), iterations, work, notes)
 
 
