@@ -1,6 +1,7 @@
 """What L1 and L2 have in common: the state of a line, looking a line up in its set, and the victim of a set.
 
-Tags stand apart from the lines' states, so that a lookup reads consecutive words. A line with sectors on the way cannot
+Tags stand apart from the lines' states, so that a lookup reads consecutive words; states are small, since a model of
+thousands of lines must stay in the host's own caches. A line with sectors on the way cannot
 be replaced.
 """
 
@@ -15,10 +16,10 @@ ALL_SECTORS = 15  # of a 128-byte line, as a mask
 LINE = np.dtype(
     [
         ("used", np.int64),  # time stamp of the last use
-        ("valid", np.int64),  # sector masks
-        ("dirty", np.int64),
-        ("pending", np.int64),  # on the way from below
-        ("mshr", np.int64),
+        ("mshr", np.int32),
+        ("valid", np.uint8),  # sector masks
+        ("dirty", np.uint8),
+        ("pending", np.uint8),  # on the way from below
     ],
     align=True,
 )
@@ -28,10 +29,10 @@ line_row = accessor(LINE)
 @kernel(i64, i64, i64, i64, i64)
 def find_row(p_tags, base, ways, line):
     """Row of a line in the set that begins at row `base`, or -1."""
-    for row in range(base, base + ways):
-        if load(p_tags, row) == line:
-            return row
-    return np.int64(-1)
+    found = np.int64(-1)
+    for row in range(base, base + ways):  # no early exit: a branch that cannot be predicted costs more than the rest
+        found = max(found, np.int64(row) if load(p_tags, row) == line else np.int64(-1))
+    return found
 
 
 @kernel(i64, i64, i64, i64)

@@ -67,7 +67,7 @@ def verify(engine: Engine, result: LaunchResult, expected: Expected) -> None:
         "L1 MSHRs returned": (int(arrays["l1.sms"]["mshrs_used"].sum()), 0),
         "L2 fills returned": (int(arrays["l2.slices"]["fills_in_flight"].sum()), 0),
         "memory instructions finished": (int(arrays["sms"]["ops_in_flight"].sum()), 0),
-        "scoreboard slots free": (int(arrays["sm.slots"].sum()), 0),
+        "scoreboard slots free": (int(arrays["sm.slots"]["count"].sum()), 0),
         "fast-forward commands finished": (int(arrays["mff"][0].commands_used), 0),
         "fast-forward registers free": (int(arrays["mff"][0].registers_used), 0),
         "fast-forward tags free": (int(arrays["mff"][0].tags_used), 0),

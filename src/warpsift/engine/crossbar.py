@@ -49,17 +49,18 @@ def deliver(S, net, index):
             mff_accept(S, P.token)
             packet_free(S, index)
             return
-        l2_enqueue(S, P.destination, index)
+        l2_enqueue(S, np.int64(P.destination), index)
         return
     N.reply_latency_cycles += S.now - P.sent
-    if P.port < N.sms:
+    port = np.int64(P.port)
+    if port < N.sms:
         if P.kind == READ_CACHED:
-            l1_fill(S, P.port, P.token, P.sectors)
+            l1_fill(S, port, P.token, np.int64(P.sectors))
         elif P.kind == MFF_WORD or P.kind == MFF_MESSAGE:
             mff_receive(S, index)
         else:
-            lsu_reply(S, P.port, P.token, P.sectors)
-        lsu_unblock(S, P.port)
+            lsu_reply(S, port, P.token, np.int64(P.sectors))
+        lsu_unblock(S, port)
     elif P.kind == UNIT_READ or P.kind == UNIT_WRITE:
         scu_reply(S, P.token, P.sectors)
     packet_free(S, index)

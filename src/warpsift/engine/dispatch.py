@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.layout import S_t, ctz, i64, kernel, load, popcount, store, void
+from warpsift.engine.layout import S_t, ctz, i64, kernel, load, popcount, void
 from warpsift.engine.warps import (
     CHUNKS,
     CTAS,
@@ -19,6 +19,7 @@ from warpsift.engine.warps import (
     chunk_row,
     count_residency,
     cta_row,
+    slot_row,
     slots_needed,
     sm_row,
     sms,
@@ -42,7 +43,7 @@ def start_warp(S, sm, slot, cta):
     W.cause = NO_WARP
     C.age += 1
     for index in range(SLOT_ROWS):
-        store(C.p_slots, (sm * WARPS + slot) * SLOT_ROWS + index, np.int64(0))
+        slot_row(C.p_slots, (sm * WARPS + slot) * SLOT_ROWS + index).count = 0
     if W.pc == W.end:
         W.state = FINISHED
         warp_finish(S, sm, slot)

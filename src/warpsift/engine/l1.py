@@ -32,8 +32,8 @@ from warpsift.machines.spec import LINE_BYTES, Machine
 # Why an access was refused (0 = accepted).
 NO_LINE, NO_MSHR, NO_MERGE, NO_NETWORK = 1, 2, 3, 4
 
-L1MSHR = np.dtype([("next", np.int64), ("row", np.int64), ("first", np.int64), ("waiters", np.int64)], align=True)
-WAITER = np.dtype([("next", np.int64), ("op", np.int64), ("sectors", np.int64)], align=True)
+L1MSHR = np.dtype([("next", np.int32), ("row", np.int32), ("first", np.int32), ("waiters", np.int32)], align=True)
+WAITER = np.dtype([("next", np.int32), ("op", np.int16), ("sectors", np.uint8)], align=True)
 L1SM = np.dtype([("mshr_free", np.int64), ("waiter_free", np.int64), ("mshrs_used", np.int64)], align=True)
 
 COUNTERS = {

@@ -39,11 +39,11 @@ SLICE = np.dtype(
 )
 MSHR = np.dtype(
     [
-        ("next", np.int64),  # free list
-        ("row", np.int64),  # row of the tag table
-        ("first", np.int64),  # waiting packets, in order of arrival
-        ("last", np.int64),
-        ("waiters", np.int64),
+        ("next", np.int32),  # free list
+        ("row", np.int32),  # row of the tag table
+        ("first", np.int32),  # waiting packets, in order of arrival
+        ("last", np.int32),
+        ("waiters", np.int32),
     ],
     align=True,
 )

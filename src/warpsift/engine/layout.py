@@ -36,6 +36,9 @@ i64 = types.int64
 void = types.void
 
 FOREVER = 1 << 62  # a time that never comes
+# Tables begin at a line of the host's cache, and the records that are touched most fit one: the model is larger than
+# the host's first caches, so its speed is a matter of how many of their lines it touches.
+HOST_LINE_BYTES = 64
 
 # Names of the component records. A new component adds one here.
 COMPONENTS = ("wheel", "arrays", "sampler", "sm", "l1", "noc", "l2", "dram", "mff", "scu")
@@ -115,6 +118,7 @@ def entry(part: str, result: Any, *arguments: Any) -> Callable[[Callable], Calla
                 with cache.compiling(part) as step:
                     for callee in _pending:
                         callee.dispatcher.compile(callee.signature[1:])
+                        callee.dispatcher.disable_compile()  # narrow fields of records are widened to its arguments
                         step()
                     _pending.clear()
                     compiled.compile(arguments)
@@ -223,7 +227,10 @@ class Arena:
         """Allocate a zeroed table and return its address."""
         if name in self.arrays:
             raise ValueError(f"engine table {name!r} is allocated twice")
-        return self.adopt(name, np.zeros(max(int(rows), 1), dtype))
+        bytes_needed = max(int(rows), 1) * np.dtype(dtype).itemsize
+        room = np.zeros(bytes_needed + HOST_LINE_BYTES, np.uint8)
+        skipped = -room.ctypes.data % HOST_LINE_BYTES
+        return self.adopt(name, room[skipped : skipped + bytes_needed].view(dtype))
 
     def adopt(self, name: str, array: np.ndarray) -> int:
         """Keep an existing contiguous array alive under a name and return its address."""

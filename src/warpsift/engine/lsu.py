@@ -37,6 +37,7 @@ from warpsift.engine.warps import (
     memory_op_check,
     memory_op_done,
     op_row,
+    slot_row,
     sm_row,
     sms,
     warp_ready,
@@ -86,7 +87,7 @@ def lsu_push(S, sm, slot):
     W.outstanding += E.keeps_warp
     if E.slot != NO_SLOT:
         position = (sm * WARPS + slot) * SLOT_ROWS + E.slot
-        store(C.p_slots, position, load(C.p_slots, position) + 1)
+        slot_row(C.p_slots, position).count += 1
         bit = np.int64(1) << E.slot
         W.busy |= bit
         W.shared_slots &= bit ^ -1
@@ -108,7 +109,8 @@ def lsu_send(S, sm, op_index, transaction):
     C = sms(S.p_sm, 0)
     N = noc(S.p_noc, 0)
     E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + op_index)
-    sectors = E.sectors_left if N.request_sectors == 4 else E.sectors_left & -E.sectors_left
+    left = np.int64(E.sectors_left)
+    sectors = left if N.request_sectors == 4 else left & -left
     flits = sector_flits(S, np.int64(0) if E.kind == LOAD else popcount(sectors))
     if noc_room(S, REQUESTS, sm, flits) == 0:
         return np.int64(NO_NETWORK)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.layout import Arena, S_t, accessor, i64, kernel, load, store, void
+from warpsift.engine.layout import HOST_LINE_BYTES, Arena, S_t, accessor, i64, kernel, load, store, void
 from warpsift.engine.wheel import EV_NOC_DELIVER, EV_PORT_READY, wheel_push
 from warpsift.machines.spec import LINE_BYTES, Machine
 
@@ -40,22 +40,24 @@ ERROR_PACKETS_EXHAUSTED = 2
 
 PACKET = np.dtype(
     [
-        ("next", np.int64),  # link of the free list, or of whoever holds the packet
-        ("kind", np.int64),
         ("line", np.int64),  # address / 128
-        ("sectors", np.int64),  # mask of 32-byte sectors wanted, written, or brought back
-        ("partial", np.int64),  # WRITE: sectors not covered completely; ATOMIC_OP: operations on one address
-        ("port", np.int64),  # client
-        ("token", np.int64),
-        ("destination", np.int64),  # output port in the present network
-        ("flits", np.int64),  # still to be sent
-        ("separate", np.int64),  # 1: every flit is a packet of its own and is arbitrated alone
         ("ready", np.int64),  # core cycle from which it may move on
         ("sent", np.int64),  # core cycle of injection, for the latency counter
-        ("array", np.int64),  # index into the per-array counters
+        ("token", np.int64),
+        ("next", np.int32),  # link of the free list, or of whoever holds the packet
+        ("partial", np.int32),  # WRITE: sectors not covered completely; ATOMIC_OP: operations on one address
+        ("port", np.int16),  # client
+        ("destination", np.int16),  # output port in the present network
+        ("flits", np.int16),  # still to be sent
+        ("array", np.int16),  # index into the per-array counters
+        ("kind", np.int8),
+        ("sectors", np.uint8),  # mask of 32-byte sectors wanted, written, or brought back
+        ("separate", np.int8),  # 1: every flit is a packet of its own and is arbitrated alone
+        ("unused", np.uint8, 13),
     ],
     align=True,
 )
+assert PACKET.itemsize == HOST_LINE_BYTES
 INPUT = np.dtype(
     [
         ("p_ring", np.int64),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.layout import Arena, S_t, accessor, ctz, i64, kernel, load, store, void
+from warpsift.engine.layout import HOST_LINE_BYTES, Arena, S_t, accessor, ctz, i64, kernel, void
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import NO_SLOT, OP, SLOTS
 
@@ -26,22 +26,23 @@ CAUSES = ("no_warp", "alu", "memory", "shared", "barrier", "lsu")
 WARP = np.dtype(
     [
         ("p_ops", np.int64),
-        ("pc", np.int64),
-        ("end", np.int64),
         ("p_transactions", np.int64),
         ("p_commands", np.int64),
-        ("wait", np.int64),  # slots that the next instruction needs free
-        ("busy", np.int64),  # slots in flight
-        ("shared_slots", np.int64),  # of these, last used by a shared-memory access
-        ("atomic_slots", np.int64),  # slots of atomics that block the warp (machines with atomics_block_warp)
-        ("outstanding", np.int64),  # memory instructions that keep the warp alive
-        ("cta", np.int64),
         ("age", np.int64),
-        ("state", np.int64),
-        ("cause", np.int64),
+        ("pc", np.int32),
+        ("end", np.int32),
+        ("wait", np.int32),  # slots that the next instruction needs free
+        ("busy", np.int32),  # slots in flight
+        ("shared_slots", np.int32),  # of these, last used by a shared-memory access
+        ("atomic_slots", np.int32),  # slots of atomics that block the warp (machines with atomics_block_warp)
+        ("outstanding", np.int32),  # memory instructions that keep the warp alive
+        ("cta", np.int16),
+        ("state", np.int8),
+        ("cause", np.int8),
     ],
     align=True,
 )
+assert WARP.itemsize == HOST_LINE_BYTES
 SCHEDULER = np.dtype(
     [
         ("ready", np.int64),  # mask of warp slots
@@ -91,25 +92,27 @@ SM = np.dtype(
 # A memory instruction from issue until its last reply.
 MEMORY_OP = np.dtype(
     [
-        ("next", np.int64),
-        ("kind", np.int64),
-        ("warp", np.int64),
-        ("slot", np.int64),
         ("p_transactions", np.int64),
         ("cursor", np.int64),
         ("end", np.int64),
-        ("sectors_left", np.int64),  # of the present transaction, not sent yet
-        ("repeats_left", np.int64),
-        ("remaining", np.int64),  # replies or fills still to come
-        ("issued", np.int64),  # 1: all transactions are through
         ("done_at", np.int64),  # the latest hit returns then
-        ("array", np.int64),
-        ("passes", np.int64),
-        ("keeps_warp", np.int64),  # 1: the warp may not end before it
         ("start", np.int64),  # core cycle of issue
+        ("next", np.int32),
+        ("remaining", np.int32),  # replies or fills still to come
+        ("passes", np.int32),
+        ("warp", np.int16),
+        ("slot", np.int16),
+        ("array", np.int16),
+        ("repeats_left", np.int16),
+        ("kind", np.int8),
+        ("sectors_left", np.uint8),  # of the present transaction, not sent yet
+        ("issued", np.int8),  # 1: all transactions are through
+        ("keeps_warp", np.int8),  # 1: the warp may not end before it
     ],
     align=True,
 )
+assert MEMORY_OP.itemsize == HOST_LINE_BYTES
+IN_FLIGHT = np.dtype([("count", np.int16)])  # instructions in flight of one scoreboard slot
 CHUNK = np.dtype(
     [
         ("p_ops", np.int64),
@@ -197,6 +200,7 @@ cta_row = accessor(CTA)
 memory_op = accessor(MEMORY_OP)
 chunk_row = accessor(CHUNK)
 op_row = accessor(OP)
+slot_row = accessor(IN_FLIGHT)
 
 
 def allocate(S: object, arena: Arena, machine: Machine) -> None:
@@ -214,7 +218,7 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     C.p_warps = arena.table("sm.warps", WARP, spec.count * WARPS)
     C.p_schedulers = arena.table("sm.schedulers", SCHEDULER, spec.count * spec.schedulers)
     C.p_ctas = arena.table("sm.ctas", CTA, spec.count * CTAS)
-    C.p_slots = arena.table("sm.slots", np.int64, spec.count * WARPS * SLOT_ROWS)
+    C.p_slots = arena.table("sm.slots", IN_FLIGHT, spec.count * WARPS * SLOT_ROWS)
     C.p_memory_ops = arena.table("sm.memory_ops", MEMORY_OP, spec.count * MEMORY_OPS)
     C.p_chunks = arena.table("sm.chunks", CHUNK, CHUNKS)
     C.p_chunk_queue = arena.table("sm.chunk_queue", np.int64, CHUNKS)
@@ -375,9 +379,9 @@ def memory_op_done(S, sm, index):
         C.loads_completed += 1
     if E.slot != NO_SLOT:
         position = (sm * WARPS + E.warp) * SLOT_ROWS + E.slot
-        count = load(C.p_slots, position) - 1
-        store(C.p_slots, position, count)
-        if count == 0:
+        Z = slot_row(C.p_slots, position)
+        Z.count -= 1
+        if Z.count == 0:
             W.busy ^= np.int64(1) << E.slot
     if M.op_free < 0 and M.lsu_waiting != 0:  # the pool was empty: nobody else would wake the waiting warps
         slot = ctz(M.lsu_waiting)

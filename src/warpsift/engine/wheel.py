@@ -28,13 +28,12 @@ EV_DRAM_ARRIVE = 6  # a: channel, b: request index (end of the fixed latency in 
 EV_MFF = 9  # a: L2 slice, b: packet that it hands to the memory fast-forward unit
 EV_UNIT = 8  # a: unit, b: that unit's own business
 
-BUCKETS = 4096  # laps are rare: the longest latency of a machine is some hundred cycles
+BUCKETS = 1024  # laps are rare: the longest latency of a machine is some hundred cycles
 EVENTS = 1 << 16  # pool size; more in flight is an error that names the wheel
 
 WHEEL = np.dtype(
     [
-        ("p_first", np.int64),  # int64 per bucket, -1 = empty
-        ("p_last", np.int64),
+        ("p_buckets", np.int64),
         ("p_bitmap", np.int64),  # 64 buckets per word
         ("p_events", np.int64),
         ("free", np.int64),  # head of the free list, -1 = none
@@ -42,10 +41,12 @@ WHEEL = np.dtype(
     ],
     align=True,
 )
+BUCKET = np.dtype([("first", np.int32), ("last", np.int32)], align=True)  # -1 = empty
 EVENT = np.dtype(
-    [("when", np.int64), ("next", np.int64), ("kind", np.int64), ("a", np.int64), ("b", np.int64)], align=True
+    [("when", np.int64), ("a", np.int64), ("b", np.int32), ("next", np.int32), ("kind", np.int32)], align=True
 )
 wheel = accessor(WHEEL)
+bucket_row = accessor(BUCKET)
 event = accessor(EVENT)
 
 ERROR_EVENTS_EXHAUSTED = 1
@@ -53,8 +54,8 @@ ERROR_EVENTS_EXHAUSTED = 1
 
 def allocate(S: object, arena: Arena) -> None:
     record, S.p_wheel = arena.record("wheel", WHEEL)  # type: ignore[attr-defined]
-    record.p_first = arena.adopt("wheel.first", np.full(BUCKETS, -1, np.int64))
-    record.p_last = arena.adopt("wheel.last", np.full(BUCKETS, -1, np.int64))
+    record.p_buckets = arena.table("wheel.buckets", BUCKET, BUCKETS)
+    arena.arrays["wheel.buckets"]["first"] = arena.arrays["wheel.buckets"]["last"] = -1
     record.p_bitmap = arena.table("wheel.bitmap", np.int64, BUCKETS // 64)
     record.p_events = arena.table("wheel.events", EVENT, EVENTS)
     events = arena.arrays["wheel.events"]
@@ -81,14 +82,14 @@ def wheel_push(S, when, kind, a, b):
     E.a = a
     E.b = b
     bucket = when & (BUCKETS - 1)
-    last = load(W.p_last, bucket)
-    if last < 0:
-        store(W.p_first, bucket, index)
+    B = bucket_row(W.p_buckets, bucket)
+    if B.last < 0:
+        B.first = index
         word = bucket >> 6
         store(W.p_bitmap, word, load(W.p_bitmap, word) | (np.int64(1) << (bucket & 63)))
     else:
-        event(W.p_events, last).next = index
-    store(W.p_last, bucket, index)
+        event(W.p_events, B.last).next = index
+    B.last = index
 
 
 @kernel(i64, S_t)
@@ -96,21 +97,22 @@ def wheel_pop(S):
     """Take the first event due at S.now; return its node (valid until the next push), or -1."""
     W = wheel(S.p_wheel, 0)
     bucket = S.now & (BUCKETS - 1)
-    index = load(W.p_first, bucket)
+    B = bucket_row(W.p_buckets, bucket)
+    index = np.int64(B.first)
     previous = np.int64(-1)
     while index >= 0 and event(W.p_events, index).when != S.now:  # a later lap
         previous = index
-        index = event(W.p_events, index).next
+        index = np.int64(event(W.p_events, index).next)
     if index < 0:
         return np.int64(-1)
     E = event(W.p_events, index)
     following = E.next
     if previous < 0:
-        store(W.p_first, bucket, following)
+        B.first = following
     else:
         event(W.p_events, previous).next = following
     if following < 0:
-        store(W.p_last, bucket, previous)
+        B.last = previous
         if previous < 0:
             word = bucket >> 6
             store(W.p_bitmap, word, load(W.p_bitmap, word) ^ (np.int64(1) << (bucket & 63)))
