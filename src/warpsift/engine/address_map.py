@@ -1,4 +1,4 @@
-"""Which L2 slice, DRAM channel and channel-local address a line belongs to.
+"""Which L2 slice, set, DRAM channel and channel-local address a line belongs to.
 
 Memory is dealt out to channels in chunks of `interleave_bytes`; a channel's slices take turns chunk by chunk. The
 deal is a plain modulo, a hashed one (each round of chunks is rotated by a hash of the round, so that power-of-two
@@ -43,3 +43,17 @@ def local_line(S, line):
     chunk = quotient(line, C.interleave_lines, C.interleave_shift)
     within = line - chunk * C.interleave_lines
     return quotient(chunk, C.channels, C.channels_shift) * C.interleave_lines + within
+
+
+@kernel(i64, S_t, i64, i64)
+def first_row(S, slice_index, line):
+    """Row of the first way of the set that a line belongs to."""
+    C = l2(S.p_l2, 0)
+    inner = local_line(S, line)
+    if C.mapping != RANDOM:  # slices of a channel take turns chunk by chunk: take that out as well
+        chunk = quotient(inner, C.interleave_lines, C.interleave_shift)
+        turn = quotient(chunk, C.slices_per_channel, C.slices_per_channel_shift)
+        inner = turn * C.interleave_lines + (inner - chunk * C.interleave_lines)
+    if C.hashed_index != 0:
+        inner += mix_bits(quotient(inner, C.sets, C.sets_shift))
+    return (slice_index * C.sets + remainder(inner, C.sets, C.sets_shift)) * C.ways

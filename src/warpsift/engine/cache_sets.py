@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.layout import accessor, i64, kernel, load
+from warpsift.engine.layout import HOST_LINE_BYTES, accessor, i64, kernel, load, prefetch, void
 
 ALL_SECTORS = 15  # of a 128-byte line, as a mask
 
@@ -24,6 +24,7 @@ LINE = np.dtype(
     align=True,
 )
 line_row = accessor(LINE)
+LINE_ROW_BYTES = LINE.itemsize
 
 
 @kernel(i64, i64, i64, i64, i64)
@@ -33,6 +34,15 @@ def find_row(p_tags, base, ways, line):
     for row in range(base, base + ways):  # no early exit: a branch that cannot be predicted costs more than the rest
         found = max(found, np.int64(row) if load(p_tags, row) == line else np.int64(-1))
     return found
+
+
+@kernel(void, i64, i64, i64, i64)
+def prefetch_set(p_tags, p_lines, base, ways):
+    """The set will be searched soon: let the host fetch it meanwhile."""
+    for first in range(base * 8, (base + ways) * 8, HOST_LINE_BYTES):
+        prefetch(p_tags, first)
+    for first in range(base * LINE_ROW_BYTES, (base + ways) * LINE_ROW_BYTES, HOST_LINE_BYTES):
+        prefetch(p_lines, first)
 
 
 @kernel(i64, i64, i64, i64)

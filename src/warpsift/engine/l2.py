@@ -20,7 +20,7 @@ from warpsift.engine.l2_misses import l2_miss
 from warpsift.engine.l2_queue import LACKS_REPLY_ROOM, LACKS_RESOURCE, output_unblock, slice_sleep
 from warpsift.engine.l2_replies import reply_flits, reply_now
 from warpsift.engine.l2_state import l2, l2_slice
-from warpsift.engine.l2_tags import first_row, replace_line
+from warpsift.engine.l2_tags import replace_line
 from warpsift.engine.layout import S_t, i64, kernel, load, popcount, void
 from warpsift.engine.noc import ATOMIC_OP, MFF_WRITE, REPLIES, UNIT_WRITE, WRITE, noc, noc_room, packet
 from warpsift.engine.wheel import EV_L2_READY, wheel_push
@@ -44,7 +44,7 @@ def l2_write(S, slice_index, index):
     P = packet(N.p_packets, index)
     if noc_room(S, REPLIES, slice_index, reply_flits(S, P.kind, P.sectors)) == 0:
         return np.int64(-LACKS_REPLY_ROOM)
-    base = first_row(S, slice_index, P.line)
+    base = np.int64(P.set_row)
     row = find_row(C.p_tags, base, C.ways, P.line)
     if row < 0 and C.ideal_l2 == 0:
         row = victim_row(C.p_lines, base, C.ways)
@@ -83,7 +83,7 @@ def l2_read(S, slice_index, index):
         repeat = P.partial
     row = np.int64(-1)
     if C.ideal_l2 == 0:
-        row = find_row(C.p_tags, first_row(S, slice_index, P.line), C.ways, P.line)
+        row = find_row(C.p_tags, np.int64(P.set_row), C.ways, P.line)
         hit = row >= 0 and (P.sectors & (line_row(C.p_lines, row).valid ^ ALL_SECTORS)) == 0
     else:
         hit = True

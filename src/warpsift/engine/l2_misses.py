@@ -11,7 +11,7 @@ from warpsift.engine.l2_dram import dram_queue_room, send_to_dram
 from warpsift.engine.l2_queue import slice_retry
 from warpsift.engine.l2_replies import queue_reply, reply_now
 from warpsift.engine.l2_state import l2, l2_mshr, l2_slice
-from warpsift.engine.l2_tags import first_row, replace_line
+from warpsift.engine.l2_tags import replace_line
 from warpsift.engine.layout import S_t, i64, kernel, load, popcount, void
 from warpsift.engine.noc import ATOMIC_OP, noc, packet, packet_new
 from warpsift.machines.spec import LINE_BYTES
@@ -87,7 +87,7 @@ def l2_miss(S, slice_index, index, row):
     wanted = np.int64(ALL_SECTORS) if C.whole_line != 0 else widened(S, P.sectors)
     fresh = row < 0
     if fresh:
-        row = victim_row(C.p_lines, first_row(S, slice_index, P.line), C.ways)
+        row = victim_row(C.p_lines, np.int64(P.set_row), C.ways)
         if row < 0:
             return np.int64(0)
     L = line_row(C.p_lines, row)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpsift.engine.address_map import first_row
+from warpsift.engine.cache_sets import prefetch_set
 from warpsift.engine.l2_state import l2, l2_slice
 from warpsift.engine.layout import S_t, ctz, i64, kernel, load, popcount, store, void
 from warpsift.engine.noc import REPLIES, REQUESTS, network, noc, output_port, packet
@@ -38,6 +40,8 @@ def l2_enqueue(S, slice_index, index):
     L = l2_slice(C.p_slices, slice_index)
     P = packet(noc(S.p_noc, 0).p_packets, index)
     P.ready = S.now + C.latency
+    P.set_row = first_row(S, slice_index, P.line)
+    prefetch_set(C.p_tags, C.p_lines, np.int64(P.set_row), C.ways)
     store(L.p_ring, L.tail & L.ring_mask, index)
     L.tail += 1
     if L.tail - L.head == 1 and L.waiting == 0:

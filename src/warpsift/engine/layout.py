@@ -19,6 +19,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, typeof_impl
@@ -182,6 +183,27 @@ def _jit_store(typing_context, address, index, value):  # type: ignore[no-untype
 
     return types.void(types.int64, types.int64, types.int64), codegen
 
+
+def _plain_prefetch(address: int, index: int) -> None:
+    pass
+
+
+@intrinsic
+def _jit_prefetch(typing_context, address, index):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        pointer = builder.inttoptr(builder.add(arguments[0], arguments[1]), cgutils.voidptr_t)
+        kind = ir.IntType(32)
+        function = builder.module.declare_intrinsic(
+            "llvm.prefetch", (cgutils.voidptr_t,), ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, kind, kind, kind])
+        )
+        builder.call(function, [pointer, kind(0), kind(3), kind(1)])
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
+
+
+# prefetch(address, bytes behind it): the host should fetch that line of memory now; it will be needed soon.
+prefetch: Any = _jit_prefetch if JIT_ENABLED else _plain_prefetch
 
 # load(address, index) and store(address, index, value): a table of plain int64.
 load: Any = _jit_load if JIT_ENABLED else _plain_load

@@ -53,7 +53,8 @@ PACKET = np.dtype(
         ("kind", np.int8),
         ("sectors", np.uint8),  # mask of 32-byte sectors wanted, written, or brought back
         ("separate", np.int8),  # 1: every flit is a packet of its own and is arbitrated alone
-        ("unused", np.uint8, 13),
+        ("set_row", np.int32),  # first row of its set in the L2
+        ("unused", np.uint8, 8),
     ],
     align=True,
 )
