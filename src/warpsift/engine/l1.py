@@ -12,7 +12,7 @@ import numpy as np
 
 from warpsift.engine.address_map import slice_of
 from warpsift.engine.arrays import array_row
-from warpsift.engine.cache_sets import ALL_SECTORS, LINE, find_row, line_row, victim_row
+from warpsift.engine.cache_sets import ALL_SECTORS, LINE, find_row, line_row, prefetch_set, victim_row
 from warpsift.engine.division import remainder, shift_of
 from warpsift.engine.layout import Arena, S_t, accessor, i64, kernel, popcount, store, void
 from warpsift.engine.noc import (
@@ -105,6 +105,13 @@ def l1_first_row(S, sm, line):
     if C.hashed != 0:
         index ^= ((line >> 6) & 7) | (((line >> 10) & 1) << 3) | (((line >> 12) & 1) << 4)
     return (sm * C.sets + remainder(index, C.sets, C.sets_shift)) * C.ways
+
+
+@kernel(void, S_t, i64, i64)
+def l1_prefetch(S, sm, line):
+    """The load-store unit will ask for this line next."""
+    C = l1(S.p_l1, 0)
+    prefetch_set(C.p_tags, C.p_lines, l1_first_row(S, sm, line), C.ways)
 
 
 @kernel(void, S_t, i64, i64, i64, i64)

@@ -12,9 +12,9 @@ import numpy as np
 from warpsift.engine.address_map import slice_of
 from warpsift.engine.arrays import ARRAYS, array_row
 from warpsift.engine.cache_sets import ALL_SECTORS
-from warpsift.engine.l1 import NO_NETWORK, l1, l1_load, l1_store
+from warpsift.engine.l1 import NO_NETWORK, l1, l1_load, l1_prefetch, l1_store
 from warpsift.engine.l2_state import l2
-from warpsift.engine.layout import S_t, ctz, i64, kernel, load, popcount, store, void
+from warpsift.engine.layout import S_t, ctz, i64, kernel, load, popcount, prefetch, store, void
 from warpsift.engine.mff_command import mff_send
 from warpsift.engine.noc import (
     ATOMIC_OP,
@@ -96,6 +96,7 @@ def lsu_push(S, sm, slot):
             W.shared_slots |= bit
         elif E.kind == ATOMIC and C.atomics_block != 0:
             W.atomic_slots |= bit
+    prefetch(E.p_transactions, E.cursor * 8)  # the queue in front of it gives the host time to fetch them
     store(M.p_lsu_ring, M.lsu_tail & C.lsu_ring_mask, index)
     M.lsu_tail += 1
     if M.lsu_blocked == 0 or M.pipeline_used < C.pipeline_lines:
@@ -156,6 +157,8 @@ def lsu_step(S, sm, op_index):
         if refused == 0:
             E.cursor += 1
             array_row(S.p_arrays, E.array).l1_transactions += 1
+            if E.cursor < E.end:
+                l1_prefetch(S, sm, load(E.p_transactions, E.cursor) >> 16)
         return refused
     if E.sectors_left == 0:  # a new transaction
         E.sectors_left = transaction & ALL_SECTORS
