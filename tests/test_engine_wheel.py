@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warpsift.engine import wheel
-from warpsift.engine.layout import FOREVER, JIT_ENABLED, ROOT, Arena, from_python
+from warpsift.engine.layout import FOREVER, JIT_ENABLED, Arena, from_python
 
 push = from_python(wheel.wheel_push)
 pop = from_python(wheel.wheel_pop)
@@ -15,7 +15,7 @@ following_event = from_python(wheel.wheel_next)
 
 def make():
     arena = Arena()
-    S, _ = arena.record("root", ROOT)
+    S = arena.root
     wheel.allocate(S, arena)
     return S, arena
 

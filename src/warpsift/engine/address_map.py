@@ -25,7 +25,7 @@ def mix_bits(value):
 @kernel(i64, S_t, i64)
 def slice_of(S, line):
     """The slice that holds a line."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     chunk = quotient(line, C.interleave_lines, C.interleave_shift)
     if C.mapping == RANDOM:
         return mix_bits(chunk) % C.slices
@@ -39,7 +39,7 @@ def slice_of(S, line):
 @kernel(i64, S_t, i64)
 def local_line(S, line):
     """Line number inside the channel: the channel's part taken out of the address."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     chunk = quotient(line, C.interleave_lines, C.interleave_shift)
     within = line - chunk * C.interleave_lines
     return quotient(chunk, C.channels, C.channels_shift) * C.interleave_lines + within
@@ -48,7 +48,7 @@ def local_line(S, line):
 @kernel(i64, S_t, i64, i64)
 def first_row(S, slice_index, line):
     """Row of the first way of the set that a line belongs to."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     inner = local_line(S, line)
     if C.mapping != RANDOM:  # slices of a channel take turns chunk by chunk: take that out as well
         chunk = quotient(inner, C.interleave_lines, C.interleave_shift)

@@ -41,7 +41,7 @@ from warpsift.engine.scu_memory import scu_reply
 @kernel(void, S_t, i64, i64)
 def deliver(S, net, index):
     """Hand a packet that has left the network to its slice or client."""
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     P = packet(N.p_packets, index)
     if net == REQUESTS:
         N.request_latency_cycles += S.now - P.sent
@@ -69,7 +69,7 @@ def deliver(S, net, index):
 @kernel(i64, S_t, i64)
 def without_commands(S, requests):
     """Of these inputs of the request network, those whose first packet is no command to the fast-forward unit."""
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     T = network(N.p_networks, REQUESTS)
     left = requests
     while left != 0:
@@ -88,7 +88,7 @@ def takeable(S, output):
     A full slice holds back everything but commands, which go to the fast-forward unit in front of it; a unit without
     a free job entry holds back commands alone.
     """
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     T = network(N.p_networks, REQUESTS)
     O = output_port(T.p_outputs, output)
     slice_full = l2_full(S, output)
@@ -106,7 +106,7 @@ def takeable(S, output):
             T.active ^= bit
         others = np.int64(0)
     if unit_full != 0 and commands != 0:
-        mff(S.p_mff, 0).mff_stall_job_cycles += 1
+        mff(S).mff_stall_job_cycles += 1
         commands = np.int64(0)
     return others | commands
 
@@ -114,7 +114,7 @@ def takeable(S, output):
 @kernel(i64, S_t, i64, i64)
 def grant(S, net, output):
     """The input that may send a flit to this output now, or -1."""
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     T = network(N.p_networks, net)
     O = output_port(T.p_outputs, output)
     if O.locked >= 0:
@@ -129,7 +129,7 @@ def grant(S, net, output):
 @kernel(void, S_t, i64)
 def crossbar_tick(S, net):
     """One network cycle of one direction."""
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     T = network(N.p_networks, net)
     outputs = T.active
     advanced = np.int64(0)  # inputs whose first packet left: their next may ask from the next cycle on
@@ -170,7 +170,7 @@ def crossbar_tick(S, net):
 @kernel(void, S_t)
 def wake_senders(S):
     """SMs whose request queue has got room try again (slices poll)."""
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     T = network(N.p_networks, REQUESTS)
     freed = T.freed & ((np.int64(1) << N.sms) - 1)
     T.freed = 0

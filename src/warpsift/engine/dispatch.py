@@ -32,7 +32,7 @@ from warpsift.engine.warps import (
 @kernel(void, S_t, i64, i64, i64)
 def start_warp(S, sm, slot, cta):
     """Put the next warp of the stream into a slot; its ops have been set by the caller."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     W = warp_row(C.p_warps, sm * WARPS + slot)
     W.busy = 0
     W.shared_slots = 0
@@ -55,7 +55,7 @@ def start_warp(S, sm, slot, cta):
 @kernel(void, S_t, i64)
 def start_cta(S, sm):
     """Start the next CTA of the stream on an SM that has room."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     M = sm_row(C.p_sms, sm)
     chunk = load(C.p_chunk_queue, C.chunk_head & (CHUNKS - 1))
     H = chunk_row(C.p_chunks, chunk)
@@ -95,7 +95,7 @@ def start_cta(S, sm):
 @kernel(i64, S_t, i64)
 def fits(S, sm):
     """1 if an SM has room for a CTA of the present launch."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     M = sm_row(C.p_sms, sm)
     if M.free_ctas == 0 or M.threads_free < C.threads_per_cta or M.shared_free < C.shared_per_cta:
         return np.int64(0)
@@ -105,7 +105,7 @@ def fits(S, sm):
 @kernel(i64, S_t)
 def dispatch_tick(S):
     """One core cycle: at most one CTA per SM. 1 if an SM has room and the stream has run dry."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     if C.dispatch_cycle != S.now:  # the run may come back to the same cycle with more work
         C.dispatch_cycle = S.now
         C.dispatched = 0

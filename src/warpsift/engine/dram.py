@@ -267,7 +267,7 @@ def run_channel(S, D, C, until):
 @kernel(i64, S_t, i64, i64, i64, i64)
 def dram_accept(S, index, address, write, token):
     """Offer a request at the channel-local byte address; 1 if taken, 0 if the queue is full."""
-    D = dram(S.p_dram, 0)
+    D = dram(S)
     C = channel(D.p_channels, index)
     if offer_request(D, C, write) == 0:
         D.dram_queue_full_stalls += 1
@@ -281,7 +281,7 @@ def dram_accept(S, index, address, write, token):
 @kernel(void, S_t)
 def dram_tick(S):
     """Run all channels up to the present core cycle."""
-    D = dram(S.p_dram, 0)
+    D = dram(S)
     until = S.now * D.dram_khz // D.core_khz
     if D.next_wake > until:
         return
@@ -299,7 +299,7 @@ def dram_tick(S):
 @kernel(i64, S_t)
 def dram_wake(S):
     """The next core cycle in which dram_tick has something to do, or FOREVER."""
-    D = dram(S.p_dram, 0)
+    D = dram(S)
     if D.next_wake >= FOREVER:
         return np.int64(FOREVER)
     return max((D.next_wake * D.core_khz + D.dram_khz - 1) // D.dram_khz, S.now + 1)
@@ -308,13 +308,13 @@ def dram_wake(S):
 @kernel(i64, S_t)
 def dram_pending(S):
     """Requests accepted whose column command has not been issued (a read then comes back by an event)."""
-    return dram(S.p_dram, 0).active
+    return dram(S).active
 
 
 @entry("the memory channels", void, S_t, i64)
 def finish_at(S, clk):
     """Bring the time-based counters up to DRAM clock `clk` (end of a run, or of an interval)."""
-    D = dram(S.p_dram, 0)
+    D = dram(S)
     for index in range(D.channels):
         C = channel(D.p_channels, index)
         run_channel(S, D, C, clk)

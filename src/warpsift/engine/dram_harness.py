@@ -15,7 +15,7 @@ import numpy as np
 
 from warpsift.engine.dram import finish_at, offer_request, put_request, run_channel
 from warpsift.engine.dram_state import COUNTERS, build, channel, dram
-from warpsift.engine.layout import FOREVER, ROOT, Arena, S_t, entry, i64, load
+from warpsift.engine.layout import FOREVER, Arena, S_t, entry, i64, load
 from warpsift.errors import WarpsiftError
 from warpsift.machines.dram_spec import Dram
 
@@ -46,7 +46,7 @@ def drive(S, p_addresses, p_writes, count, start):
 
     The clock of the last completion, -1 if it got stuck.
     """
-    D = dram(S.p_dram, 0)
+    D = dram(S)
     C = channel(D.p_channels, 0)
     clk = start
     sent = np.int64(0)
@@ -74,7 +74,7 @@ class Memory:
     def __init__(self, spec: Dram) -> None:
         self.spec = msgspec.structs.replace(spec, channels=1)
         self.arena = Arena()
-        self.S = np.zeros(1, ROOT).view(np.recarray)[0]
+        self.S = self.arena.root
         self.D = build(self.S, self.arena, self.spec, spec.clock_mhz)
         self.C = self.arena.arrays["dram.channels"][0]
 

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 
 from warpsift.engine.dram_address import FIELDS, MAX_PIECES, log2, parse_address_map, width_of
-from warpsift.engine.layout import FOREVER, Arena, accessor
+from warpsift.engine.layout import FOREVER, Arena, accessor, component
 from warpsift.errors import WarpsiftError
 from warpsift.machines.dram_spec import Dram
 
@@ -90,7 +90,7 @@ BANK = _record(
 )
 REQUEST = _record(_names("address row channel bank write token arrive accepted order next prev older younger"))
 
-dram = accessor(DRAM)
+dram = component("dram", DRAM)
 channel = accessor(CHANNEL)
 rank_row = accessor(RANK)
 group_row = accessor(GROUP)
@@ -223,9 +223,9 @@ def _fill_choices(record: Any, spec: Dram) -> None:
 
 
 def build(S: Any, arena: Arena, spec: Dram, core_mhz: float) -> Any:
-    """Allocate and fill in the record of all controllers; S.p_dram points to it."""
+    """Allocate and fill in the record of all controllers."""
     _check(spec)
-    record, S.p_dram = arena.record("dram", DRAM)
+    record = arena.record("dram", DRAM)
     _fill_timing(record, spec)
     _fill_choices(record, spec)
     _fill_address(record, spec)

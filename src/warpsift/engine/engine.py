@@ -31,7 +31,7 @@ from warpsift.engine import (
     wheel,
 )
 from warpsift.engine.counters import COMPONENTS, PEAKS, Counters
-from warpsift.engine.layout import ROOT, Arena
+from warpsift.engine.layout import Arena
 from warpsift.engine.run import DONE, FAILED, NEED_WORK, run
 from warpsift.errors import WarpsiftError
 from warpsift.machines.spec import Machine
@@ -72,7 +72,7 @@ class Engine:
         self._progress = progress
         self._checks = checks
         self._arena = Arena()
-        self._S, _ = self._arena.record("root", ROOT)
+        self._S = self._arena.root
         S, arena = self._S, self._arena
         S.checks = checks
         wheel.allocate(S, arena)

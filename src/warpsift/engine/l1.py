@@ -14,7 +14,7 @@ from warpsift.engine.address_map import slice_of
 from warpsift.engine.arrays import array_row
 from warpsift.engine.cache_sets import ALL_SECTORS, LINE, find_row, line_row, prefetch_set, victim_row
 from warpsift.engine.division import remainder, shift_of
-from warpsift.engine.layout import Arena, S_t, accessor, i64, kernel, popcount, store, void
+from warpsift.engine.layout import Arena, S_t, accessor, component, i64, kernel, popcount, store, void
 from warpsift.engine.noc import (
     READ_CACHED,
     REQUESTS,
@@ -71,7 +71,7 @@ L1 = np.dtype(
     ],
     align=True,
 )
-l1 = accessor(L1)
+l1 = component("l1", L1)
 l1_sm = accessor(L1SM)
 l1_mshr = accessor(L1MSHR)
 l1_waiter = accessor(WAITER)
@@ -79,7 +79,7 @@ l1_waiter = accessor(WAITER)
 
 def allocate(S: object, arena: Arena, machine: Machine) -> None:
     spec, count = machine.l1, machine.sm.count
-    C, S.p_l1 = arena.record("l1", L1)  # type: ignore[attr-defined]
+    C = arena.record("l1", L1)
     C.ways, C.sets = spec.ways, spec.size_bytes // (spec.ways * LINE_BYTES)
     C.sets_shift = shift_of(int(C.sets))
     C.cached_loads, C.whole_line = spec.cached_loads, spec.fill_bytes == LINE_BYTES
@@ -100,7 +100,7 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
 @kernel(i64, S_t, i64, i64)
 def l1_first_row(S, sm, line):
     """Row of the first way of a line's set. The hash is Fermi's (Nugteren et al., HPCA 2014)."""
-    C = l1(S.p_l1, 0)
+    C = l1(S)
     index = line
     if C.hashed != 0:
         index ^= ((line >> 6) & 7) | (((line >> 10) & 1) << 3) | (((line >> 12) & 1) << 4)
@@ -110,14 +110,14 @@ def l1_first_row(S, sm, line):
 @kernel(void, S_t, i64, i64)
 def l1_prefetch(S, sm, line):
     """The load-store unit will ask for this line next."""
-    C = l1(S.p_l1, 0)
+    C = l1(S)
     prefetch_set(C.p_tags, C.p_lines, l1_first_row(S, sm, line), C.ways)
 
 
 @kernel(void, S_t, i64, i64, i64, i64)
 def l1_request(S, sm, mshr, line, sectors_and_array):
     """Send the read request of a miss: one packet, or one per sector."""
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     left = sectors_and_array & ALL_SECTORS
     while left != 0:
         part = left if N.request_sectors == 4 else left & -left
@@ -140,7 +140,7 @@ def l1_request(S, sm, mshr, line, sectors_and_array):
 
 @kernel(void, S_t, i64, i64, i64, i64)
 def l1_add_waiter(S, sm, mshr, op_index, sectors):
-    C = l1(S.p_l1, 0)
+    C = l1(S)
     U = l1_sm(C.p_sms, sm)
     M = l1_mshr(C.p_mshrs, sm * C.mshrs + mshr)
     node = U.waiter_free
@@ -151,14 +151,14 @@ def l1_add_waiter(S, sm, mshr, op_index, sectors):
     W.next = M.first
     M.first = node
     M.waiters += 1
-    memory_op(sms(S.p_sm, 0).p_memory_ops, sm * MEMORY_OPS + op_index).remaining += 1
+    memory_op(sms(S).p_memory_ops, sm * MEMORY_OPS + op_index).remaining += 1
 
 
 @kernel(i64, S_t, i64, i64, i64, i64)
 def l1_read_miss(S, sm, op_index, transaction, row):
     """A load whose sectors are not all valid; `row` as found, or -1. 0, or why it was refused."""
-    C = l1(S.p_l1, 0)
-    N = noc(S.p_noc, 0)
+    C = l1(S)
+    N = noc(S)
     U = l1_sm(C.p_sms, sm)
     line = transaction >> 16
     asked = transaction & ALL_SECTORS
@@ -200,7 +200,7 @@ def l1_read_miss(S, sm, op_index, transaction, row):
         M.row = row
         M.first = -1
         M.waiters = 0
-    array = memory_op(sms(S.p_sm, 0).p_memory_ops, sm * MEMORY_OPS + op_index).array
+    array = memory_op(sms(S).p_memory_ops, sm * MEMORY_OPS + op_index).array
     if new != 0:
         C.l1_read_misses += 1
         array_row(S.p_arrays, array).l1_read_misses += 1
@@ -217,7 +217,7 @@ def l1_read_miss(S, sm, op_index, transaction, row):
 @kernel(i64, S_t, i64, i64, i64)
 def l1_load(S, sm, op_index, transaction):
     """One line transaction of a load: 0, or why it was refused."""
-    C = l1(S.p_l1, 0)
+    C = l1(S)
     line = transaction >> 16
     row = find_row(C.p_tags, l1_first_row(S, sm, line), C.ways, line)
     if row >= 0:
@@ -227,8 +227,8 @@ def l1_load(S, sm, op_index, transaction):
             C.l1_read_hits += 1
             C.stamp += 1
             L.used = C.stamp
-            E = memory_op(sms(S.p_sm, 0).p_memory_ops, sm * MEMORY_OPS + op_index)
-            E.done_at = S.now + C.latency + sms(S.p_sm, 0).lsu_latency
+            E = memory_op(sms(S).p_memory_ops, sm * MEMORY_OPS + op_index)
+            E.done_at = S.now + C.latency + sms(S).lsu_latency
             return np.int64(0)
     refused = l1_read_miss(S, sm, op_index, transaction, row)
     if refused == 0:
@@ -239,7 +239,7 @@ def l1_load(S, sm, op_index, transaction):
 @kernel(void, S_t, i64, i64)
 def l1_store(S, sm, line):
     """A store passes by: update or evict the line if it is here."""
-    C = l1(S.p_l1, 0)
+    C = l1(S)
     C.l1_write_accesses += 1
     row = find_row(C.p_tags, l1_first_row(S, sm, line), C.ways, line)
     if row < 0:
@@ -259,8 +259,8 @@ def l1_fill(S, sm, mshr, sectors):
     An access looks at the tags in the cycle in which it leaves the load-store unit, and spends the pipeline's
     latency at the end: the total is the same, and an MSHR is held only while its line is in flight.
     """
-    C = l1(S.p_l1, 0)
-    done_at = S.now + C.latency + sms(S.p_sm, 0).lsu_latency
+    C = l1(S)
+    done_at = S.now + C.latency + sms(S).lsu_latency
     U = l1_sm(C.p_sms, sm)
     M = l1_mshr(C.p_mshrs, sm * C.mshrs + mshr)
     L = line_row(C.p_lines, M.row)
@@ -283,7 +283,7 @@ def l1_fill(S, sm, mshr, sectors):
             M.waiters -= 1
             W.next = U.waiter_free
             U.waiter_free = node
-            E = memory_op(sms(S.p_sm, 0).p_memory_ops, sm * MEMORY_OPS + W.op)
+            E = memory_op(sms(S).p_memory_ops, sm * MEMORY_OPS + W.op)
             E.remaining -= 1
             E.done_at = done_at
             if E.issued != 0 and E.remaining == 0:

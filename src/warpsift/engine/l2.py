@@ -29,7 +29,7 @@ from warpsift.engine.wheel import EV_L2_READY, wheel_push
 @kernel(i64, S_t, i64, i64)
 def port_cycles(S, sectors, repeat):
     """L2 clocks that an access occupies the data port."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     cycles = load(C.p_port_cycles, popcount(sectors))
     if repeat * C.atomic_cycles > cycles:
         cycles = repeat * C.atomic_cycles
@@ -39,8 +39,8 @@ def port_cycles(S, sectors, repeat):
 @kernel(i64, S_t, i64, i64)
 def l2_write(S, slice_index, index):
     """Serve a write packet; L2 clocks taken, or what is lacking (negative)."""
-    C = l2(S.p_l2, 0)
-    N = noc(S.p_noc, 0)
+    C = l2(S)
+    N = noc(S)
     P = packet(N.p_packets, index)
     if noc_room(S, REPLIES, slice_index, reply_flits(S, P.kind, P.sectors)) == 0:
         return np.int64(-LACKS_REPLY_ROOM)
@@ -73,8 +73,8 @@ def l2_write(S, slice_index, index):
 @kernel(i64, S_t, i64, i64)
 def l2_read(S, slice_index, index):
     """Serve a read or an atomic; L2 clocks taken, or what is lacking (negative)."""
-    C = l2(S.p_l2, 0)
-    N = noc(S.p_noc, 0)
+    C = l2(S)
+    N = noc(S)
     P = packet(N.p_packets, index)
     if noc_room(S, REPLIES, slice_index, reply_flits(S, P.kind, P.sectors)) == 0:
         return np.int64(-LACKS_REPLY_ROOM)
@@ -110,9 +110,9 @@ def l2_read(S, slice_index, index):
 @kernel(void, S_t, i64)
 def l2_tick(S, slice_index):
     """One L2 clock of an active slice: replies of fills first, then the first packet of the queue."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     L = l2_slice(C.p_slices, slice_index)
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     if L.next_cycle > C.cycle:
         return
     if L.reply_first >= 0:

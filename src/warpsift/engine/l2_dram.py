@@ -14,7 +14,7 @@ from warpsift.engine.wheel import EV_DRAM_DONE, wheel_push
 
 @kernel(i64, S_t, i64)
 def dram_queue_room(S, slice_index):
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     L = l2_slice(C.p_slices, slice_index)
     return C.dram_queue - (L.dram_tail - L.dram_head)
 
@@ -22,7 +22,7 @@ def dram_queue_room(S, slice_index):
 @kernel(void, S_t, i64, i64, i64)
 def send_to_dram(S, slice_index, address, word):
     """Queue one sector request (word = token << 1 | is_write) towards the channel. Room has been checked."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     L = l2_slice(C.p_slices, slice_index)
     store(L.p_dram_token, L.dram_tail & C.dram_ring_mask, word)
     store(L.p_dram_address, L.dram_tail & C.dram_ring_mask, address)
@@ -33,9 +33,9 @@ def send_to_dram(S, slice_index, address, word):
 @kernel(i64, S_t)
 def dram_candidates(S):
     """Slices whose next request DRAM might take: not those it has refused and done nothing since."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     if C.refused != 0:
-        D = dram(S.p_dram, 0)
+        D = dram(S)
         done = D.dram_reads + D.dram_writes + D.dram_forwarded_reads + D.dram_merged_writes
         if done != C.refused_at:
             C.refused = 0
@@ -46,7 +46,7 @@ def dram_candidates(S):
 @kernel(void, S_t, i64)
 def l2_to_dram(S, slice_index):
     """Offer the first request of a slice to its channel."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     L = l2_slice(C.p_slices, slice_index)
     word = load(L.p_dram_token, L.dram_head & C.dram_ring_mask)
     address = load(L.p_dram_address, L.dram_head & C.dram_ring_mask)

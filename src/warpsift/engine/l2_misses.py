@@ -20,7 +20,7 @@ from warpsift.machines.spec import LINE_BYTES
 @kernel(i64, S_t, i64)
 def widened(S, sectors):
     """The sectors that DRAM brings when these are asked for."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     if C.read_sectors == 4:
         return np.int64(ALL_SECTORS) if sectors != 0 else np.int64(0)
     if C.read_sectors == 2:
@@ -32,7 +32,7 @@ def widened(S, sectors):
 @kernel(void, S_t, i64, i64, i64)
 def l2_fetch(S, slice_index, row, missing):
     """Send the sectors of a miss to DRAM; the line's MSHR is set."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     L = line_row(C.p_lines, row)
     L.pending |= missing
     mine = l2_slice(C.p_slices, slice_index)
@@ -47,8 +47,8 @@ def l2_fetch(S, slice_index, row, missing):
 @kernel(void, S_t, i64, i64, i64, i64)
 def l2_wait(S, slice_index, index, row, missing):
     """Append a packet to the line's MSHR, reply for the sectors that are valid, and count."""
-    C = l2(S.p_l2, 0)
-    N = noc(S.p_noc, 0)
+    C = l2(S)
+    N = noc(S)
     P = packet(N.p_packets, index)
     L = line_row(C.p_lines, row)
     hits = P.sectors & L.valid
@@ -80,8 +80,8 @@ def l2_wait(S, slice_index, index, row, missing):
 @kernel(i64, S_t, i64, i64, i64)
 def l2_miss(S, slice_index, index, row):
     """A read that needs sectors which are not valid; `row` as found or -1. 1, or 0 if something is lacking."""
-    C = l2(S.p_l2, 0)
-    N = noc(S.p_noc, 0)
+    C = l2(S)
+    N = noc(S)
     P = packet(N.p_packets, index)
     mine = l2_slice(C.p_slices, slice_index)
     wanted = np.int64(ALL_SECTORS) if C.whole_line != 0 else widened(S, P.sectors)
@@ -125,8 +125,8 @@ def l2_miss(S, slice_index, index, row):
 @kernel(void, S_t, i64)
 def l2_fill(S, token):
     """EV_DRAM_DONE: a sector is here; every packet that waits for it gets a reply."""
-    C = l2(S.p_l2, 0)
-    N = noc(S.p_noc, 0)
+    C = l2(S)
+    N = noc(S)
     sector = ((np.int64(1) << C.read_sectors) - 1) << (token & 3)
     mshr_index = token >> 2
     slice_index = mshr_index // C.mshrs

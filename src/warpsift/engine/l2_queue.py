@@ -21,8 +21,8 @@ LACKS_REPLY_ROOM, LACKS_RESOURCE = 1, 2
 @kernel(i64, S_t, i64)
 def l2_full(S, slice_index):
     """1 if the queue behind the pipeline cannot take a line, so that the crossbar must hold its packet."""
-    C = l2(S.p_l2, 0)
-    N = noc(S.p_noc, 0)
+    C = l2(S)
+    N = noc(S)
     L = l2_slice(C.p_slices, slice_index)
     while L.ready_tail < L.tail:
         P = packet(N.p_packets, load(L.p_ring, L.ready_tail & L.ring_mask))
@@ -36,9 +36,9 @@ def l2_full(S, slice_index):
 @kernel(void, S_t, i64, i64)
 def l2_enqueue(S, slice_index, index):
     """A packet leaves the crossbar and enters the slice's pipeline."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     L = l2_slice(C.p_slices, slice_index)
-    P = packet(noc(S.p_noc, 0).p_packets, index)
+    P = packet(noc(S).p_packets, index)
     P.ready = S.now + C.latency
     P.set_row = first_row(S, slice_index, P.line)
     prefetch_set(C.p_tags, C.p_lines, np.int64(P.set_row), C.ways)
@@ -52,7 +52,7 @@ def l2_enqueue(S, slice_index, index):
 @kernel(void, S_t, i64)
 def l2_wake(S, slice_index):
     """EV_L2_READY: the first packet has come through the pipeline."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     l2_slice(C.p_slices, slice_index).waiting = 0
     C.active |= np.int64(1) << slice_index
 
@@ -60,7 +60,7 @@ def l2_wake(S, slice_index):
 @kernel(void, S_t, i64, i64)
 def slice_sleep(S, slice_index, lacks):
     """Nothing can be done until something changes: stop polling."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     L = l2_slice(C.p_slices, slice_index)
     bit = np.int64(1) << slice_index
     L.lacks = lacks
@@ -73,7 +73,7 @@ def slice_sleep(S, slice_index, lacks):
 @kernel(void, S_t, i64)
 def slice_retry(S, slice_index):
     """A fill has come, or room has been made: a sleeping slice tries again; its wait is counted."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     L = l2_slice(C.p_slices, slice_index)
     if L.lacks == 0:
         return
@@ -89,8 +89,8 @@ def slice_retry(S, slice_index):
 @kernel(void, S_t)
 def replies_left(S):
     """Flits have left the reply network's inputs: wake the slices that waited for the room."""
-    C = l2(S.p_l2, 0)
-    T = network(noc(S.p_noc, 0).p_networks, REPLIES)
+    C = l2(S)
+    T = network(noc(S).p_networks, REPLIES)
     mask = T.freed & C.lack_reply_room
     T.freed = 0
     while mask != 0:
@@ -101,7 +101,7 @@ def replies_left(S):
 @kernel(void, S_t, i64)
 def output_unblock(S, slice_index):
     """The slice has taken a packet from its queue: the crossbar may look at this output again."""
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     T = network(N.p_networks, REQUESTS)
     bit = np.int64(1) << slice_index
     if (T.blocked & bit) == 0:

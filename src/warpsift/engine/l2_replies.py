@@ -14,7 +14,7 @@ from warpsift.engine.wheel import EV_MFF, wheel_push
 @kernel(i64, S_t, i64, i64)
 def reply_flits(S, kind, sectors):
     """Flits that the reply for some sectors will need."""
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     if kind >= MFF_READ:
         return np.int64(0)
     # a unit's write is one packet, and so is its acknowledgement
@@ -28,7 +28,7 @@ def reply_flits(S, kind, sectors):
 @kernel(void, S_t, i64, i64, i64)
 def reply_now(S, slice_index, index, sectors):
     """Turn a request packet into its reply for `sectors` and inject it (room has been checked)."""
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     P = packet(N.p_packets, index)
     P.sectors = sectors
     if P.kind >= MFF_READ:  # back to the unit in front of the slice
@@ -44,8 +44,8 @@ def reply_now(S, slice_index, index, sectors):
 @kernel(void, S_t, i64, i64)
 def queue_reply(S, slice_index, index):
     """Append a reply to the slice's list of replies made ready by fills."""
-    C = l2(S.p_l2, 0)
-    N = noc(S.p_noc, 0)
+    C = l2(S)
+    N = noc(S)
     mine = l2_slice(C.p_slices, slice_index)
     packet(N.p_packets, index).next = -1
     if mine.reply_last < 0:

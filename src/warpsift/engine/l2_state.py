@@ -6,7 +6,7 @@ import numpy as np
 
 from warpsift.engine.cache_sets import LINE
 from warpsift.engine.division import shift_of
-from warpsift.engine.layout import Arena, accessor
+from warpsift.engine.layout import Arena, accessor, component
 from warpsift.engine.noc import PACKETS
 from warpsift.machines.spec import LINE_BYTES, Machine
 
@@ -110,14 +110,14 @@ L2 = np.dtype(
     ],
     align=True,
 )
-l2 = accessor(L2)
+l2 = component("l2", L2)
 l2_slice = accessor(SLICE)
 l2_mshr = accessor(MSHR)
 
 
 def allocate(S: object, arena: Arena, machine: Machine) -> None:
     spec, dram = machine.l2, machine.dram
-    C, S.p_l2 = arena.record("l2", L2)  # type: ignore[attr-defined]
+    C = arena.record("l2", L2)
     C.slices, C.ways = spec.slices, spec.ways
     C.sets = spec.size_bytes // (spec.slices * spec.ways * LINE_BYTES)
     C.sets_shift = shift_of(int(C.sets))

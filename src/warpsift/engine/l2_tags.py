@@ -15,7 +15,7 @@ from warpsift.machines.spec import LINE_BYTES
 @kernel(void, S_t, i64, i64, i64)
 def replace_line(S, slice_index, row, line):
     """Give a row to a new line; the dirty sectors of the old one go to DRAM."""
-    C = l2(S.p_l2, 0)
+    C = l2(S)
     L = line_row(C.p_lines, row)
     old = load(C.p_tags, row)
     if old >= 0:

@@ -1,12 +1,15 @@
 """How the engine holds its state: records at fixed addresses, read and written in place.
 
 Every component owns one *record* (its configuration, its counters, the addresses of its tables) and some
-*tables* (arrays of records, or of int64). The root record `S` holds the simulated time and the address of each
-component's record, and it is the only thing handed from function to function: Numba counts references to
-arrays, and passing them costs more than the model itself. A row is reached through a typed accessor,
+*tables* (arrays of records, or of int64). The root record `S` holds the simulated time; behind it, in the same block of
+memory and at distances known when the code is compiled, lie the records of the components. `S` is the only thing handed
+from function to function: Numba counts references to arrays, and passing them costs more than the model itself. Records
+and rows are reached through typed accessors,
 
-    channel = accessor(CHANNEL)          # once, at module level
-    c = channel(D.p_channels, 3)         # inside a kernel: a reference, c.reads += 1 writes to the table
+    dram = component("dram", DRAM)       # once, at module level
+    channel = accessor(CHANNEL)
+    D = dram(S)                          # inside a kernel: references, to which fields are written in place
+    c = channel(D.p_channels, 3)
 
 Geometry is data, so changing a machine compiles nothing. With NUMBA_DISABLE_JIT=1 the same sources run as
 plain Python on the same memory (rows are then np.record views), so a breakpoint inside the L2 works.
@@ -41,8 +44,9 @@ FOREVER = 1 << 62  # a time that never comes
 # the host's first caches, so its speed is a matter of how many of their lines it touches.
 HOST_LINE_BYTES = 64
 
-# Names of the component records. A new component adds one here.
-COMPONENTS = ("wheel", "arrays", "sampler", "sm", "l1", "noc", "l2", "dram", "mff", "scu")
+# Names of the component records, in the order in which they lie behind the root. A new component adds one here.
+COMPONENTS = ("wheel", "sampler", "sm", "l1", "noc", "l2", "dram", "mff", "scu")
+COMPONENT_BYTES = 19 * HOST_LINE_BYTES  # room for each; odd, so that they do not compete for the same sets of a cache
 
 ROOT = np.dtype(
     [
@@ -53,11 +57,13 @@ ROOT = np.dtype(
         ),  # 0, or an error code of errors.py's table; the run stops at the end of the cycle
         ("error_where", np.int64),  # which unit of the component
         ("checks", np.int64),  # 1: conservation checks on (test mode)
-        *[(f"p_{name}", np.int64) for name in COMPONENTS],
+        ("p_arrays", np.int64),  # table of arrays.py
+        ("address", np.int64),  # of this record
     ],
     align=True,
 )
 S_t = numba.from_dtype(ROOT)
+assert ROOT.itemsize <= HOST_LINE_BYTES
 
 # Arrays by address, so that plain Python finds the memory behind an address. Emptied by Arena.close.
 _views: dict[int, np.ndarray] = {}
@@ -157,6 +163,32 @@ def accessor(dtype: np.dtype) -> Any:
     return row
 
 
+def component_offset(name: str) -> int:
+    """Distance of a component's record from the root."""
+    return HOST_LINE_BYTES + COMPONENTS.index(name) * COMPONENT_BYTES
+
+
+def component(name: str, dtype: np.dtype) -> Any:
+    """A function (root) -> reference to the component's record, usable inside kernels."""
+    offset = component_offset(name)
+    if dtype.itemsize > COMPONENT_BYTES:
+        raise ValueError(f"the record of {name!r} has {dtype.itemsize} bytes; raise COMPONENT_BYTES")
+    if not JIT_ENABLED:
+        return lambda S: _views[int(S.address) + offset][0]
+    record_type = numba.from_dtype(dtype)
+
+    @intrinsic
+    def record(typing_context, S):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            root = builder.ptrtoint(arguments[0], cgutils.intp_t)
+            where = builder.add(root, context.get_constant(types.int64, offset))
+            return builder.inttoptr(where, context.get_value_type(record_type))
+
+        return record_type(S_t), codegen
+
+    return record
+
+
 def _plain_load(address: int, index: int) -> Any:
     return _views[int(address)][index]
 
@@ -244,6 +276,10 @@ class Arena:
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
+        self.table("block", np.uint8, HOST_LINE_BYTES + len(COMPONENTS) * COMPONENT_BYTES)
+        root = self.arrays["block"][: ROOT.itemsize].view(ROOT).view(np.recarray)
+        self.root: Any = root[0]
+        self.root.address = root.ctypes.data
 
     def table(self, name: str, dtype: Any, rows: int) -> int:
         """Allocate a zeroed table and return its address."""
@@ -269,10 +305,11 @@ class Arena:
         array = self.arrays.pop(name)
         _views.pop(int(array.ctypes.data), None)
 
-    def record(self, name: str, dtype: np.dtype) -> tuple[Any, int]:
-        """Allocate one record; return the record (for the host to fill in) and its address."""
-        address = self.table(name, dtype, 1)
-        return self.arrays[name][0], address
+    def record(self, name: str, dtype: np.dtype) -> Any:
+        """The record of a component, for the host to fill in."""
+        offset = component_offset(name)
+        self.adopt(name, self.arrays["block"][offset : offset + dtype.itemsize].view(dtype))
+        return self.arrays[name][0]
 
     def close(self) -> None:
         for name in list(self.arrays):

@@ -52,7 +52,7 @@ GONE = -1  # in the queue: an instruction that has passed those in front of it
 @kernel(i64, S_t, i64, i64)
 def lsu_push(S, sm, slot):
     """Take the next instruction of a warp into the queue; 0 if there is no room."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     M = sm_row(C.p_sms, sm)
     if M.lsu_tail - M.lsu_head - M.lsu_ahead >= C.lsu_queue or M.op_free < 0:
         return np.int64(0)
@@ -107,8 +107,8 @@ def lsu_push(S, sm, slot):
 @kernel(i64, S_t, i64, i64, i64)
 def lsu_send(S, sm, op_index, transaction):
     """Send one packet of the present transaction past the L1; 0, or why it could not be sent."""
-    C = sms(S.p_sm, 0)
-    N = noc(S.p_noc, 0)
+    C = sms(S)
+    N = noc(S)
     E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + op_index)
     left = np.int64(E.sectors_left)
     sectors = left if N.request_sectors == 4 else left & -left
@@ -134,10 +134,10 @@ def lsu_send(S, sm, op_index, transaction):
         P.partial = (transaction >> 8) & ALL_SECTORS
     else:
         P.kind = ATOMIC_OP
-        P.partial = 1 if l2(S.p_l2, 0).repeats_as_packets != 0 else E.repeats_left
+        P.partial = 1 if l2(S).repeats_as_packets != 0 else E.repeats_left
     noc_inject(S, REQUESTS, sm, index)
     E.remaining += popcount(sectors)
-    if E.kind == ATOMIC and l2(S.p_l2, 0).repeats_as_packets != 0 and E.repeats_left > 1:
+    if E.kind == ATOMIC and l2(S).repeats_as_packets != 0 and E.repeats_left > 1:
         E.repeats_left -= 1
     else:
         E.sectors_left ^= sectors
@@ -147,12 +147,12 @@ def lsu_send(S, sm, op_index, transaction):
 @kernel(i64, S_t, i64, i64)
 def lsu_step(S, sm, op_index):
     """One cycle of the first instruction: 0, or why it was refused."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + op_index)
     if E.kind >= GATHER:
         return mff_send(S, sm, op_index)
     transaction = load(E.p_transactions, E.cursor)
-    if E.kind == LOAD and l1(S.p_l1, 0).cached_loads != 0:
+    if E.kind == LOAD and l1(S).cached_loads != 0:
         refused = l1_load(S, sm, op_index, transaction)
         if refused == 0:
             E.cursor += 1
@@ -167,7 +167,7 @@ def lsu_step(S, sm, op_index):
         if E.kind == STORE:
             l1_store(S, sm, transaction >> 16)
         elif E.kind == LOAD:
-            l1(S.p_l1, 0).l1_bypassed_accesses += 1
+            l1(S).l1_bypassed_accesses += 1
     refused = lsu_send(S, sm, op_index, transaction)
     if refused == 0 and E.sectors_left == 0:
         E.cursor += 1
@@ -177,7 +177,7 @@ def lsu_step(S, sm, op_index):
 @kernel(void, S_t, i64)
 def lsu_wake(S, sm):
     """The queue has room: one waiting warp tries again."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     M = sm_row(C.p_sms, sm)
     waiting = M.lsu_waiting
     if waiting == 0:
@@ -196,7 +196,7 @@ def lsu_wake(S, sm):
 @kernel(void, S_t, i64)
 def lsu_pop(S, sm):
     """The first instruction is through: make room."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     M = sm_row(C.p_sms, sm)
     M.lsu_head += 1
     if M.lsu_head == M.lsu_tail:
@@ -216,7 +216,7 @@ def lsu_advance(S, sm):
     queue and warps run further ahead than they otherwise would. An access that is not refused passes the pipeline in
     a fixed time, which `l1_fill` and `l1_load` add at the end: then nothing is ahead, and nothing is done here.
     """
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     M = sm_row(C.p_sms, sm)
     position = M.lsu_head + M.lsu_ahead
     if max(M.pipeline_used, M.lsu_ahead) >= C.pipeline_lines or position == M.lsu_tail:
@@ -244,7 +244,7 @@ def lsu_advance(S, sm):
 @kernel(void, S_t, i64)
 def lsu_tick(S, sm):
     """One core cycle of a load-store unit that has an instruction."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     M = sm_row(C.p_sms, sm)
     if M.lsu_next > S.now:
         return
@@ -289,11 +289,11 @@ def lsu_tick(S, sm):
 @kernel(void, S_t, i64)
 def lsu_unblock(S, sm):
     """A reply has come or a flit has left: the blocked access may be tried again."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     M = sm_row(C.p_sms, sm)
     if M.lsu_blocked == 0:
         return
-    L = l1(S.p_l1, 0)
+    L = l1(S)
     waited = S.now - M.lsu_blocked_since
     if waited < 1:
         waited = np.int64(1)
@@ -308,7 +308,7 @@ def lsu_unblock(S, sm):
 @kernel(void, S_t, i64, i64, i64)
 def lsu_reply(S, sm, op_index, sectors):
     """A reply to a store, an atomic or a bypassing load."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + op_index)
     E.remaining -= popcount(sectors)
     memory_op_check(S, sm, op_index)

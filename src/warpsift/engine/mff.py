@@ -50,7 +50,7 @@ from warpsift.engine.noc import MFF_WRITE, noc, packet, packet_free
 @kernel(void, S_t, i64, i64)
 def queue_serve(S, unit, tag):
     """A tag whose data is there and for which registers wait."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     U = unit_row(M.p_units, unit)
     T = tag_row(M.p_tags, tag)
     if T.queued != 0 or T.first < 0:
@@ -67,8 +67,8 @@ def queue_serve(S, unit, tag):
 @kernel(void, S_t, i64, i64)
 def mff_arrival(S, unit, index):
     """EV_MFF: the slice hands over a packet."""
-    M = mff(S.p_mff, 0)
-    N = noc(S.p_noc, 0)
+    M = mff(S)
+    N = noc(S)
     P = packet(N.p_packets, index)
     if P.kind == MFF_WRITE:
         packet_free(S, index)
@@ -89,8 +89,8 @@ def sector_of_held_line(S, unit):
 
     Such a packet must pass those that wait for a line, or lines begun would never become complete and free.
     """
-    M = mff(S.p_mff, 0)
-    N = noc(S.p_noc, 0)
+    M = mff(S)
+    N = noc(S)
     previous = unit_row(M.p_units, unit).arrival_first
     index = packet(N.p_packets, previous).next
     while index >= 0:
@@ -104,8 +104,8 @@ def sector_of_held_line(S, unit):
 @kernel(void, S_t, i64)
 def take_arrival(S, unit):
     """One packet goes into Line Data, if there is a line for it."""
-    M = mff(S.p_mff, 0)
-    N = noc(S.p_noc, 0)
+    M = mff(S)
+    N = noc(S)
     U = unit_row(M.p_units, unit)
     index = U.arrival_first
     if index < 0:
@@ -140,7 +140,7 @@ def take_arrival(S, unit):
 @kernel(i64, S_t, i64, i64, i64)
 def tag_for_miss(S, unit, register, sectors):
     """A tag for a line that has none, with its read sent; -1 if something is lacking."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     U = unit_row(M.p_units, unit)
     R = register_row(M.p_registers, register)
     K = command_row(M.p_commands, R.command)
@@ -176,7 +176,7 @@ def tag_for_miss(S, unit, register, sectors):
 @kernel(i64, S_t, i64, i64, i64, i64)
 def tag_for_hit(S, unit, tag, register, sectors):
     """A tag that a lookup has found, with sectors that it lacks sent for; -1 if the L2 cannot take that."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     T = tag_row(M.p_tags, tag)
     R = register_row(M.p_registers, register)
     K = command_row(M.p_commands, R.command)
@@ -204,13 +204,13 @@ def tag_for_hit(S, unit, tag, register, sectors):
 @kernel(i64, S_t, i64)
 def look_up(S, unit):
     """One tag lookup: the first group of registers joins its line. 0 if it must wait."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     U = unit_row(M.p_units, unit)
     register = U.lookup_first
     if register < 0:
         return np.int64(0)
     R = register_row(M.p_registers, register)
-    if R.ready > l2(S.p_l2, 0).cycle:
+    if R.ready > l2(S).cycle:
         return np.int64(0)
     sectors = np.int64(ALL_SECTORS)
     if M.whole_line == 0:
@@ -246,7 +246,7 @@ def look_up(S, unit):
 @kernel(void, S_t, i64)
 def unit_tick(S, unit):
     """One L2 cycle of one memory unit."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     U = unit_row(M.p_units, unit)
     U.stalled = NO_STALL
     take_arrival(S, unit)
@@ -266,7 +266,7 @@ def unit_tick(S, unit):
 @kernel(void, S_t)
 def mff_tick(S):
     """One L2 cycle."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     count_occupancy(S)
     issue_tick(S)
     mask = M.active
@@ -279,7 +279,7 @@ def mff_tick(S):
 @kernel(i64, S_t)
 def mff_drained(S):
     """At the end of a kernel: 1 if nothing is left; otherwise lines of active bits begin to be written back."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     if M.commands_used != 0:
         return np.int64(0)
     if M.tags_used == 0:

@@ -23,7 +23,7 @@ ERROR_NOTHING_BOUND = 6
 
 @kernel(i64, S_t)
 def command_new(S):
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     index = M.command_free
     if index < 0:
         S.error = ERROR_COMMANDS_EXHAUSTED
@@ -35,7 +35,7 @@ def command_new(S):
 
 @kernel(void, S_t, i64)
 def command_free(S, index):
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     command_row(M.p_commands, index).next = M.command_free
     M.command_free = index
     M.commands_used -= 1
@@ -44,8 +44,8 @@ def command_free(S, index):
 @kernel(i64, S_t, i64, i64)
 def mff_write_command(S, sm, op_index):
     """Put the threads' C indices and sizes of a memory instruction into a command; gives the command."""
-    M = mff(S.p_mff, 0)
-    E = memory_op(sms(S.p_sm, 0).p_memory_ops, sm * MEMORY_OPS + op_index)
+    M = mff(S)
+    E = memory_op(sms(S).p_memory_ops, sm * MEMORY_OPS + op_index)
     index = command_new(S)
     K = command_row(M.p_commands, index)
     K.scatter = 1 if E.kind == SCATTER else 0
@@ -72,9 +72,9 @@ def mff_write_command(S, sm, op_index):
 @kernel(i64, S_t, i64, i64)
 def mff_send(S, sm, op_index):
     """Send a warp's command; 0, or why it could not be sent. Commands are dealt to the memory units' ports in turn."""
-    M = mff(S.p_mff, 0)
-    N = noc(S.p_noc, 0)
-    E = memory_op(sms(S.p_sm, 0).p_memory_ops, sm * MEMORY_OPS + op_index)
+    M = mff(S)
+    N = noc(S)
+    E = memory_op(sms(S).p_memory_ops, sm * MEMORY_OPS + op_index)
     flits = flits_of(S, ((E.end - E.cursor) * ENTRY_BITS + 7) // 8)
     if noc_room(S, REQUESTS, sm, flits) == 0:
         return np.int64(NO_NETWORK)
@@ -90,7 +90,7 @@ def mff_send(S, sm, op_index):
     P.destination = M.next_port
     P.flits = flits
     P.separate = 0
-    P.ready = S.now + sms(S.p_sm, 0).lsu_latency
+    P.ready = S.now + sms(S).lsu_latency
     P.array = E.array
     M.next_port = M.next_port + 1 if M.next_port + 1 < M.units else 0
     M.mff_command_flits += flits
@@ -104,8 +104,8 @@ def mff_send(S, sm, op_index):
 @kernel(void, S_t, i64)
 def mff_receive(S, index):
     """A word or a completion message has reached its SM."""
-    M = mff(S.p_mff, 0)
-    P = packet(noc(S.p_noc, 0).p_packets, index)
+    M = mff(S)
+    P = packet(noc(S).p_packets, index)
     command = P.token
     K = command_row(M.p_commands, command)
     if P.kind == MFF_WORD:
@@ -113,7 +113,7 @@ def mff_receive(S, index):
     else:
         K.completed = 1
     if K.completed != 0 and K.words_under_way == 0:
-        E = memory_op(sms(S.p_sm, 0).p_memory_ops, K.sm * MEMORY_OPS + K.op)
+        E = memory_op(sms(S).p_memory_ops, K.sm * MEMORY_OPS + K.op)
         E.remaining -= 1
         memory_op_check(S, K.sm, K.op)
         command_free(S, command)

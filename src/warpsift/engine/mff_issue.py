@@ -17,9 +17,9 @@ from warpsift.engine.mff_state import C_STATE, THREADS, command_row, engine_row,
 @kernel(void, S_t)
 def count_occupancy(S):
     """Bring the integrals of what is in use up to now, before it changes."""
-    M = mff(S.p_mff, 0)
-    elapsed = l2(S.p_l2, 0).cycle - M.counted_cycle
-    M.counted_cycle = l2(S.p_l2, 0).cycle
+    M = mff(S)
+    elapsed = l2(S).cycle - M.counted_cycle
+    M.counted_cycle = l2(S).cycle
     if elapsed <= 0 or M.jobs_used == 0:
         return
     M.mff_active_cycles += elapsed
@@ -32,14 +32,14 @@ def count_occupancy(S):
 @kernel(i64, S_t)
 def mff_full(S):
     """1 if a command would not find a free job entry."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     return np.int64(1) if M.jobs_used >= M.engines * M.jobs_per_engine or M.waiting_first >= 0 else np.int64(0)
 
 
 @kernel(void, S_t, i64)
 def start_job(S, command):
     """Give a command a job entry (there is one), in the next engine that has room."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     engine = M.next_engine
     while engine_row(M.p_engines, engine).jobs >= M.jobs_per_engine:
         engine = engine + 1 if engine + 1 < M.engines else np.int64(0)
@@ -67,7 +67,7 @@ def start_job(S, command):
 @kernel(void, S_t, i64)
 def mff_accept(S, command):
     """A command has come out of the request network."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     count_occupancy(S)
     if mff_full(S) == 0:
         start_job(S, command)
@@ -83,7 +83,7 @@ def mff_accept(S, command):
 @kernel(void, S_t, i64)
 def end_job(S, command):
     """All words of a command are through: its job entry goes to the next."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     engine_row(M.p_engines, command_row(M.p_commands, command).engine).jobs -= 1
     M.jobs_used -= 1
     waiting = M.waiting_first
@@ -97,10 +97,10 @@ def end_job(S, command):
 @kernel(void, S_t, i64)
 def queue_lookup(S, register):
     """Registers (a group linked by `next`) go to the tag unit of their line."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     R = register_row(M.p_registers, register)
     R.queue = -1
-    R.ready = l2(S.p_l2, 0).cycle + M.crossing
+    R.ready = l2(S).cycle + M.crossing
     unit = slice_of(S, R.address >> 7)
     U = unit_row(M.p_units, unit)
     if U.lookup_last < 0:
@@ -114,7 +114,7 @@ def queue_lookup(S, register):
 @kernel(i64, S_t, i64)
 def issue_thread(S, command):
     """Allocate the registers of the next thread of a job, up to the end of a line of C; 0 if they are too few."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     K = command_row(M.p_commands, command)
     entry = load(M.p_entries, command * THREADS + K.entry)
     words = (entry & 255) - K.offset
@@ -150,7 +150,7 @@ def issue_thread(S, command):
 @kernel(void, S_t)
 def issue_tick(S):
     """Every engine issues for one thread; when registers run out the engines behind wait as well."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     mask = M.engines_active
     while mask != 0:
         engine = ctz(mask)

@@ -20,7 +20,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from warpsift.engine.arrays import ARRAYS
-from warpsift.engine.layout import JIT_ENABLED, Arena, accessor
+from warpsift.engine.layout import JIT_ENABLED, Arena, accessor, component
 from warpsift.machines.spec import Machine
 
 NONE = -1
@@ -199,7 +199,7 @@ MFF = np.dtype(
     ],
     align=True,
 )
-mff = accessor(MFF)
+mff = component("mff", MFF)
 command_row = accessor(COMMAND)
 engine_row = accessor(ENGINE)
 register_row = accessor(REGISTER)
@@ -242,7 +242,7 @@ or32: Any = _jit_or32 if JIT_ENABLED else _plain_or32
 
 def allocate(S: object, arena: Arena, machine: Machine) -> None:
     spec, units = machine.mff, machine.l2.slices
-    M, S.p_mff = arena.record("mff", MFF)  # type: ignore[attr-defined]
+    M = arena.record("mff", MFF)
     M.units, M.engines, M.jobs_per_engine = units, spec.issue_engines, spec.jobs_per_engine
     M.registers, M.tags, M.line_entries = spec.work_registers, spec.tags_per_memory_unit, spec.lines_per_memory_unit
     M.at_issue, M.whole_line = spec.line_allocation == "issue", spec.fetch_bytes == 128

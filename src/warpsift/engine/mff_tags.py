@@ -21,14 +21,14 @@ LINE_BITS = 7
 
 @kernel(i64, S_t, i64, i64)
 def bucket_of(S, unit, line):
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     return unit * (M.hash_mask + 1) + ((line ^ (line >> 9)) & M.hash_mask)
 
 
 @kernel(i64, S_t, i64, i64)
 def find_tag(S, unit, line):
     """The tag of a line, or -1. The hardware compares all tags at once; the hash is the model's alone."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     tag = load(M.p_buckets, bucket_of(S, unit, line))
     while tag >= 0 and tag_row(M.p_tags, tag).line != line:
         tag = tag_row(M.p_tags, tag).next
@@ -38,7 +38,7 @@ def find_tag(S, unit, line):
 @kernel(i64, S_t, i64, i64)
 def new_tag(S, unit, line):
     """Take a free tag (there is one) for a line."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     U = unit_row(M.p_units, unit)
     tag = unit * M.tags + U.tag_free
     T = tag_row(M.p_tags, tag)
@@ -64,7 +64,7 @@ def new_tag(S, unit, line):
 @kernel(void, S_t, i64, i64)
 def take_line(S, unit, tag):
     """Give a tag a Line Data entry (there is one)."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     U = unit_row(M.p_units, unit)
     tag_row(M.p_tags, tag).holds_line = 1
     U.lines_used += 1
@@ -76,7 +76,7 @@ def take_line(S, unit, tag):
 @kernel(void, S_t, i64, i64)
 def release_tag(S, unit, tag):
     """Free a tag and its Line Data entry."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     U = unit_row(M.p_units, unit)
     T = tag_row(M.p_tags, tag)
     bucket = bucket_of(S, unit, T.line)
@@ -99,7 +99,7 @@ def release_tag(S, unit, tag):
 @kernel(void, S_t, i64, i64)
 def may_be_evicted(S, unit, tag):
     """Append a line of active bits, now idle, to those that may be evicted (the oldest goes first)."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     U = unit_row(M.p_units, unit)
     T = tag_row(M.p_tags, tag)
     T.newer = -1
@@ -114,7 +114,7 @@ def may_be_evicted(S, unit, tag):
 @kernel(void, S_t, i64, i64)
 def may_not_be_evicted(S, unit, tag):
     """Take a line out of that list again: it is in use."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     U = unit_row(M.p_units, unit)
     T = tag_row(M.p_tags, tag)
     if T.older >= 0:
@@ -130,7 +130,7 @@ def may_not_be_evicted(S, unit, tag):
 @kernel(i64, S_t, i64)
 def l2_takes(S, unit):
     """1 if the slice can take a packet of ours in this L2 cycle (one per cycle)."""
-    if unit_row(mff(S.p_mff, 0).p_units, unit).l2_injected == l2(S.p_l2, 0).cycle or l2_full(S, unit) != 0:
+    if unit_row(mff(S).p_units, unit).l2_injected == l2(S).cycle or l2_full(S, unit) != 0:
         return np.int64(0)
     return np.int64(1)
 
@@ -138,8 +138,8 @@ def l2_takes(S, unit):
 @kernel(void, S_t, i64, i64, i64, i64)
 def send_to_l2(S, unit, tag, kind_and_sectors, array):
     """Send a read or a write of a tag's line to the slice (it takes it)."""
-    M = mff(S.p_mff, 0)
-    N = noc(S.p_noc, 0)
+    M = mff(S)
+    N = noc(S)
     index = packet_new(S)
     P = packet(N.p_packets, index)
     P.kind = kind_and_sectors >> 4
@@ -152,7 +152,7 @@ def send_to_l2(S, unit, tag, kind_and_sectors, array):
     P.flits = 0
     P.separate = 0
     P.array = array
-    unit_row(M.p_units, unit).l2_injected = l2(S.p_l2, 0).cycle
+    unit_row(M.p_units, unit).l2_injected = l2(S).cycle
     l2_enqueue(S, unit, index)
 
 
@@ -160,14 +160,14 @@ def send_to_l2(S, unit, tag, kind_and_sectors, array):
 def read_sectors(S, unit, tag, sectors_and_array):
     """Ask the L2 for sectors of a tag's line."""
     sectors = sectors_and_array & ALL_SECTORS
-    tag_row(mff(S.p_mff, 0).p_tags, tag).requested |= sectors
+    tag_row(mff(S).p_tags, tag).requested |= sectors
     send_to_l2(S, unit, tag, (np.int64(MFF_READ) << 4) | sectors, sectors_and_array >> 4)
 
 
 @kernel(i64, S_t, i64)
 def evict_one(S, unit):
     """Write the oldest idle line of active bits back and free it; 0 if there is none, or the L2 cannot take it."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     U = unit_row(M.p_units, unit)
     tag = U.evict_oldest
     if tag < 0 or l2_takes(S, unit) == 0:

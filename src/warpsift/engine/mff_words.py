@@ -30,7 +30,7 @@ from warpsift.engine.noc import MFF_MESSAGE, MFF_WORD, REPLIES, flits_of, noc, n
 @kernel(void, S_t, i64)
 def chase(S, register):
     """C state to V state: the C entry says which word is wanted."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     R = register_row(M.p_registers, register)
     vertex = load32(M.memory + R.address)
     R.state = V_STATE
@@ -50,7 +50,7 @@ def chase(S, register):
 @kernel(void, S_t, i64, i64)
 def finish_word(S, unit, register):
     """A register's word is sent or its bit set: free it; the last one of a command ends the job."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     R = register_row(M.p_registers, register)
     command = R.command
     R.next = M.register_free
@@ -84,8 +84,8 @@ def reply_size(S, words):
 @kernel(void, S_t, i64, i64, i64)
 def send_reply(S, unit, command, words):
     """A packet of words, or (0 words) a completion message, enters the reply network at the unit's port with room."""
-    M = mff(S.p_mff, 0)
-    N = noc(S.p_noc, 0)
+    M = mff(S)
+    N = noc(S)
     K = command_row(M.p_commands, command)
     index = packet_new(S)
     P = packet(N.p_packets, index)
@@ -108,7 +108,7 @@ def send_reply(S, unit, command, words):
 @kernel(void, S_t, i64)
 def log_word(S, register):
     """Test mode: which word was sent, for whom."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     R = register_row(M.p_registers, register)
     if M.logged < M.log_rows:
         row = M.logged * 4
@@ -122,7 +122,7 @@ def log_word(S, register):
 @kernel(i64, S_t, i64, i64)
 def send_words(S, unit, tag):
     """Send the first word that waits for a tag, and others of its warp right behind it: how many, 0 = no room."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     T = tag_row(M.p_tags, tag)
     command = register_row(M.p_registers, T.first).command
     words = np.int64(1)
@@ -148,7 +148,7 @@ def send_words(S, unit, tag):
 @kernel(i64, S_t, i64, i64)
 def serve_register(S, unit, tag):
     """Update the first register that waits for a tag's data, C state or a bit to set."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     T = tag_row(M.p_tags, tag)
     register = T.first
     R = register_row(M.p_registers, register)
@@ -170,7 +170,7 @@ def serve_register(S, unit, tag):
 @kernel(i64, S_t, i64)
 def serve(S, unit):
     """Register updates of one cycle; gives the replies that are left."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     U = unit_row(M.p_units, unit)
     updates = M.updates - U.updates_owed
     replies = M.replies
@@ -213,7 +213,7 @@ def serve(S, unit):
 @kernel(void, S_t, i64, i64)
 def send_messages(S, unit, replies):
     """Completion messages, with what is left of the reply port."""
-    M = mff(S.p_mff, 0)
+    M = mff(S)
     U = unit_row(M.p_units, unit)
     while replies > 0 and U.message_first >= 0:
         if noc_room(S, REPLIES, unit, flits_of(S, np.int64(0))) == 0:

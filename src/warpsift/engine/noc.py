@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.layout import HOST_LINE_BYTES, Arena, S_t, accessor, i64, kernel, load, store, void
+from warpsift.engine.layout import HOST_LINE_BYTES, Arena, S_t, accessor, component, i64, kernel, load, store, void
 from warpsift.engine.wheel import EV_NOC_DELIVER, EV_PORT_READY, wheel_push
 from warpsift.machines.spec import LINE_BYTES, Machine
 
@@ -121,7 +121,7 @@ NOC = np.dtype(
     ],
     align=True,
 )
-noc = accessor(NOC)
+noc = component("noc", NOC)
 network = accessor(NETWORK)
 input_port = accessor(INPUT)
 output_port = accessor(OUTPUT)
@@ -129,7 +129,7 @@ packet = accessor(PACKET)
 
 
 def allocate(S: object, arena: Arena, machine: Machine) -> None:
-    N, S.p_noc = arena.record("noc", NOC)  # type: ignore[attr-defined]
+    N = arena.record("noc", NOC)
     spec = machine.noc
     N.khz, N.core_khz = round(machine.clocks.noc_mhz * 1000), round(machine.clocks.core_mhz * 1000)
     N.flit_bytes, N.header_bytes = spec.flit_bytes, spec.header_bytes
@@ -160,7 +160,7 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
 @kernel(i64, S_t)
 def packet_new(S):
     """Take a packet from the pool; the caller fills in every field."""
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     index = N.free
     if index < 0:
         S.error = ERROR_PACKETS_EXHAUSTED
@@ -172,7 +172,7 @@ def packet_new(S):
 
 @kernel(void, S_t, i64)
 def packet_free(S, index):
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     packet(N.p_packets, index).next = N.free
     N.free = index
     N.in_use -= 1
@@ -181,20 +181,20 @@ def packet_free(S, index):
 @kernel(i64, S_t, i64)
 def flits_of(S, data_bytes):
     """Flits of one packet that carries `data_bytes` beside its header."""
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     return (N.header_bytes + data_bytes + N.flit_bytes - 1) // N.flit_bytes
 
 
 @kernel(i64, S_t, i64)
 def sector_flits(S, sectors):
     """Flits of one packet that carries up to 4 sectors, without a division."""
-    return load(noc(S.p_noc, 0).p_sector_flits, sectors)
+    return load(noc(S).p_sector_flits, sectors)
 
 
 @kernel(i64, S_t, i64, i64, i64)
 def noc_room(S, net, port, flits):
     """1 if the queue of an input port can take a packet of so many flits."""
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     if N.ideal != 0:
         return np.int64(1)
     I = input_port(network(N.p_networks, net).p_inputs, port)
@@ -206,7 +206,7 @@ def noc_room(S, net, port, flits):
 @kernel(void, S_t, i64, i64)
 def noc_raise(S, net, port):
     """The first packet of an input port asks for its output, now or when it has come through the pipeline."""
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     T = network(N.p_networks, net)
     I = input_port(T.p_inputs, port)
     P = packet(N.p_packets, load(I.p_ring, I.head & I.ring_mask))
@@ -221,7 +221,7 @@ def noc_raise(S, net, port):
 @kernel(void, S_t, i64, i64, i64)
 def noc_inject(S, net, port, index):
     """Put a packet into the queue of an input port. The caller has asked noc_room."""
-    N = noc(S.p_noc, 0)
+    N = noc(S)
     P = packet(N.p_packets, index)
     P.ready += N.hop_latency
     P.sent = S.now

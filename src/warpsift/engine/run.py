@@ -46,7 +46,7 @@ ERROR_DEADLOCK = 4
 @kernel(void, S_t)
 def handle_events(S):
     """Everything that falls due in this cycle."""
-    W = wheel(S.p_wheel, 0)
+    W = wheel(S)
     index = wheel_pop(S)
     while index >= 0:
         E = event(W.p_events, index)
@@ -73,9 +73,9 @@ def handle_events(S):
 @kernel(void, S_t)
 def memory_cycle(S):
     """L2 slices and both networks, in their own clocks."""
-    C = l2(S.p_l2, 0)
-    N = noc(S.p_noc, 0)
-    F = mff(S.p_mff, 0)
+    C = l2(S)
+    N = noc(S)
+    F = mff(S)
     until = S.now * C.khz // C.core_khz
     C.cycle = max(C.cycle, (S.now - 1) * C.khz // C.core_khz)
     while C.cycle < until:
@@ -107,7 +107,7 @@ def memory_cycle(S):
 @kernel(void, S_t)
 def core_cycle(S):
     """Load-store units and warp schedulers."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     mask = C.lsu_active
     while mask != 0:
         sm = ctz(mask)
@@ -123,10 +123,10 @@ def core_cycle(S):
 @kernel(i64, S_t)
 def next_cycle(S):
     """The next core cycle in which anything can happen, or FOREVER."""
-    C = sms(S.p_sm, 0)
-    N = noc(S.p_noc, 0)
-    L = l2(S.p_l2, 0)
-    F = mff(S.p_mff, 0)
+    C = sms(S)
+    N = noc(S)
+    L = l2(S)
+    F = mff(S)
     soon = S.now + 1
     if (network(N.p_networks, 0).active | network(N.p_networks, 1).active | L.active) != 0 or dram_candidates(S) != 0:
         return soon
@@ -156,10 +156,10 @@ def next_cycle(S):
 @entry("the timing engine", i64, S_t, i64, i64)
 def run(S, final, pause_at):
     """Simulate until the stream runs dry (NEED_WORK), all work is done (DONE, only if final), or `pause_at`."""
-    C = sms(S.p_sm, 0)
-    N = noc(S.p_noc, 0)
-    F = mff(S.p_mff, 0)
-    Z = sampler(S.p_sampler, 0)
+    C = sms(S)
+    N = noc(S)
+    F = mff(S)
+    Z = sampler(S)
     while True:
         dry = np.int64(0)
         if C.room != 0:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from warpsift.engine.layout import Arena, S_t, accessor, kernel, load, store, void
+from warpsift.engine.layout import Arena, S_t, component, kernel, load, store, void
 
 SAMPLES = 4096
 SAMPLED = (
@@ -38,7 +38,7 @@ SAMPLER = np.dtype(
     ],
     align=True,
 )
-sampler = accessor(SAMPLER)
+sampler = component("sampler", SAMPLER)
 
 
 def allocate(S: object, arena: Arena, interval: int, places: Mapping[str, str]) -> None:
@@ -47,7 +47,7 @@ def allocate(S: object, arena: Arena, interval: int, places: Mapping[str, str]) 
     watched = {name: arena.arrays[places[name]][name] for name in SAMPLED}
     watched |= {f"sm{i}_resident_warps": resident[i : i + 1] for i in range(len(resident))}
     addresses = [arena.adopt(f"sample.{name}", words) for name, words in watched.items()]
-    Z, S.p_sampler = arena.record("sampler", SAMPLER)  # type: ignore[attr-defined]
+    Z = arena.record("sampler", SAMPLER)
     Z.interval = Z.next_at = interval
     Z.counters = len(addresses)
     Z.p_addresses = arena.adopt("sampler.addresses", np.array(addresses, np.int64))
@@ -65,7 +65,7 @@ def samples(arena: Arena) -> dict[str, np.ndarray]:
 @kernel(void, S_t)
 def thin_out(S):
     """Drop every other sample and double the interval."""
-    Z = sampler(S.p_sampler, 0)
+    Z = sampler(S)
     width = Z.counters + 1
     for row in range(SAMPLES // 2):
         for column in range(width):
@@ -77,7 +77,7 @@ def thin_out(S):
 @kernel(void, S_t)
 def sample(S):
     """Record the counters at Z.next_at (nothing has changed since S.now)."""
-    Z = sampler(S.p_sampler, 0)
+    Z = sampler(S)
     if Z.count == SAMPLES:
         thin_out(S)
         if Z.next_at % Z.interval != 0:

@@ -57,7 +57,7 @@ from warpsift.units.scu_trace import BY_FETCHED, BY_PROBED, EVICTED_GROUPS
 @kernel(i64, S_t)
 def released(S):
     """How far the stage that feeds the Data Store has come."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     if U.follows == BY_FETCHED:
         return U.outputs
     return U.probes_evaluated if U.follows == BY_PROBED else U.evictions_read
@@ -66,7 +66,7 @@ def released(S):
 @kernel(void, S_t)
 def place_evictions(S):
     """Let go of evicted groups whose places the Data Store has taken."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     while U.evictions_placed < U.evictions_read and U.evictions_placed < U.evictions_sent:
         waiting = U.write_head < U.write_tail
         if waiting and write_row(U.p_writes, U.write_head & (WRITES - 1)).after <= U.evictions_placed + 1:
@@ -78,7 +78,7 @@ def place_evictions(S):
 @kernel(i64, S_t)
 def store_tick(S):
     """Send the lines that are complete; 1 if any went."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     limit = released(S)
     moved = np.int64(0)
     while U.write_head < U.write_tail:
@@ -98,7 +98,7 @@ def store_tick(S):
 @kernel(i64, S_t)
 def store_blocked(S):
     """1 if as many complete lines wait for the crossbar as the Data Store has buffers."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     last = U.write_head + U.open_lines - 1
     if last >= U.write_tail:
         return np.int64(0)
@@ -109,7 +109,7 @@ def store_blocked(S):
 @kernel(i64, S_t)
 def clear_tick(S):
     """Clear the hash table line by line before its first probe; 1 if a line was sent."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     moved = np.int64(0)
     while U.cleared < U.clear_lines:
         line = U.clear_line + U.cleared
@@ -125,7 +125,7 @@ def clear_tick(S):
 @kernel(i64, S_t)
 def hash_write(S):
     """Write back what the first probe changed and read what it evicts, one packet at a time; 1 when all are sent."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     if U.hash_waits != 0:
         return np.int64(0)
     row = U.probes_evaluated & (PROBES - 1)
@@ -163,7 +163,7 @@ def hash_write(S):
 @kernel(i64, S_t)
 def evaluate_tick(S):
     """Evaluate up to `probe_rate` probes, in order, whose sets have come; 1 if any."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     moved = np.int64(0)
     U.hash_cause = NOTHING
     for _ in range(U.probe_rate):
@@ -192,7 +192,7 @@ def evaluate_tick(S):
 @kernel(i64, S_t, i64)
 def hold_set(S, row):
     """The request that brings a probe's set (-1: it is there); or -(2 + why the probe cannot be taken)."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     P = probe_row(U.p_probes, row)
     if P.sectors == 0 or U.ideal_hash != 0:
         return np.int64(-1)
@@ -215,7 +215,7 @@ def hold_set(S, row):
 @kernel(i64, S_t)
 def issue_probe(S):
     """Take one element into the request buffer and ask for its set; NOTHING, or why that cannot be."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     if U.cleared < U.clear_lines:
         return np.int64(CLEARING)
     if U.probes_issued - U.probes_evaluated >= U.probe_rows:
@@ -236,7 +236,7 @@ def issue_probe(S):
 @kernel(i64, S_t, i64)
 def hand_on(S, elements):
     """Give up to so many elements to the next stage; how many it took. The cause is left in U.fetch_cause."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     if U.follows == BY_FETCHED:
         if store_blocked(S) != 0:
             U.fetch_cause = STORE_FULL
@@ -260,7 +260,7 @@ def hand_on(S, elements):
 @kernel(i64, S_t)
 def fetch_tick(S):
     """Forward up to `width` elements from the head of the FIFO; 1 if any."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     budget = U.width
     U.fetch_cause = NOTHING
     U.probes_taken = 0
@@ -304,7 +304,7 @@ def fetch_tick(S):
 @kernel(i64, S_t)
 def begin_run(S):
     """Start on the next run if the vectors that it needs are there."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     R = run_row(U.p_runs, U.address_run & (RUNS - 1))
     if vectors_ready(S, R.input, R.output, U.address_outputs + R.outputs - 1) == 0:
         return np.int64(0)
@@ -319,7 +319,7 @@ def begin_run(S):
 @kernel(i64, S_t)
 def request_run(S):
     """Ask for the line of the present run; 0 if that must wait (the cause is left in U.address_cause)."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     row = U.address_run & (RUNS - 1)
     R = run_row(U.p_runs, row)
     serial = np.int64(-1)
@@ -340,7 +340,7 @@ def request_run(S):
 @kernel(i64, S_t)
 def address_tick(S):
     """Spend up to `width` slots; 1 if any."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     budget = U.width
     U.address_cause = NOTHING
     U.data_waits = 0
@@ -373,7 +373,7 @@ def address_tick(S):
 # ---- the unit ---------------------------------------------------------------------------------------------------
 @kernel(i64, S_t)
 def finished(S):
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     if U.final == 0 or U.address_run < U.run_tail or U.fifo_used > 0 or U.cleared < U.clear_lines:
         return np.int64(0)
     if U.probes_evaluated < U.probe_tail or U.groups_held > 0:
@@ -384,7 +384,7 @@ def finished(S):
 @kernel(void, S_t, i64)
 def count_stalls(S, cycles):
     """Book cycles in which a stage stood still under what it waited for."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     cause = U.address_cause
     if cause == VECTOR:
         U.scu_stall_vector_cycles += cycles
@@ -412,7 +412,7 @@ def count_stalls(S, cycles):
 @kernel(void, S_t)
 def scu_tick(S):
     """One cycle of the unit, back to front."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     moved = store_tick(S) | clear_tick(S)
     if U.follows != BY_FETCHED:
         moved |= evaluate_tick(S)

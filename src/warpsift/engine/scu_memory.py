@@ -45,14 +45,14 @@ READING = -1  # in place of a mask of partly written sectors
 @kernel(i64, S_t, i64, i64, i64, i64, i64)
 def unit_send(S, unit, line, sectors, partial, token):
     """Send a read (`partial` = READING) or a write through a coalescing unit's port; 0 if the port has no room."""
-    C = coalescer(scu(S.p_scu, 0).p_coalescers, unit)
+    C = coalescer(scu(S).p_coalescers, unit)
     port = C.port if C.ports == 1 else C.port + line % C.ports
     data_bytes = np.int64(0) if partial == READING else 32 * popcount(sectors)
     flits = flits_of(S, data_bytes)
     if noc_room(S, REQUESTS, port, flits) == 0:
         return np.int64(0)
     index = packet_new(S)
-    P = packet(noc(S.p_noc, 0).p_packets, index)
+    P = packet(noc(S).p_packets, index)
     P.kind = UNIT_READ if partial == READING else UNIT_WRITE
     P.line = line
     P.sectors = sectors
@@ -71,7 +71,7 @@ def unit_send(S, unit, line, sectors, partial, token):
 @kernel(i64, S_t, i64, i64, i64)
 def request_read(S, unit, line, sectors):
     """Serial number of a new request for these sectors; or -(1 + why there is none)."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     C = coalescer(U.p_coalescers, unit)
     if C.in_flight >= C.limit:
         return np.int64(-1 - IN_FLIGHT)
@@ -95,7 +95,7 @@ def request_read(S, unit, line, sectors):
 @kernel(i64, S_t, i64, i64)
 def coalesce_read(S, line, sectors):
     """Serial number of the request that brings these sectors of data, new or pending; or -(1 + why there is none)."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     C = coalescer(U.p_coalescers, DATA)
     if U.whole_lines != 0:
         sectors = np.int64(ALL_SECTORS)
@@ -122,14 +122,14 @@ def request_done(S, unit, serial):
     """1 if a request (or none, -1) has brought all its sectors."""
     if serial < 0:
         return np.int64(1)
-    C = coalescer(scu(S.p_scu, 0).p_coalescers, unit)
+    C = coalescer(scu(S).p_coalescers, unit)
     return np.int64(1) if request_row(C.p_requests, serial & (REQUESTS_KEPT - 1)).left == 0 else np.int64(0)
 
 
 @kernel(i64, S_t, i64, i64, i64)
 def vectors_ready(S, which_input, which_output, survivor):
     """1 if every vector's entry for an element has arrived; lines before it are let go."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     ready = np.int64(1)
     for index in range(U.vectors):
         V = vector_row(U.p_vectors, index)
@@ -150,7 +150,7 @@ def vectors_ready(S, which_input, which_output, survivor):
 @kernel(i64, S_t)
 def fetch_vectors(S):
     """Ask for at most one line of one vector, the one with the fewest lines ahead; 1 if one was sent."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     C = coalescer(U.p_coalescers, DATA)
     if U.vectors == 0 or C.in_flight >= C.limit:
         return np.int64(0)
@@ -184,7 +184,7 @@ def fetch_vectors(S):
 
 @kernel(void, S_t, i64, i64)
 def vector_arrived(S, number, sectors):
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     V = vector_row(U.p_vectors, number & 7)
     line = number >> 3
     left = load(V.p_left, line & (VECTOR_RING - 1)) & (sectors ^ ALL_SECTORS)
@@ -198,7 +198,7 @@ def vector_arrived(S, number, sectors):
 @kernel(void, S_t, i64, i64)
 def eviction_arrived(S, number, sectors):
     """Evicted groups come back in any order, in parts; they are placed in the output in the order of eviction."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     store(U.p_evictions, number, load(U.p_evictions, number) & ~sectors)
     while U.evictions_read < U.evictions_sent:
         if load(U.p_evictions, U.evictions_read & (PROBES - 1)) & ALL_SECTORS != 0:
@@ -209,7 +209,7 @@ def eviction_arrived(S, number, sectors):
 @kernel(void, S_t, i64, i64)
 def scu_reply(S, token, sectors):
     """A reply has come out of the crossbar."""
-    U = scu(S.p_scu, 0)
+    U = scu(S)
     kind = token & 7
     number = token >> 3
     U.awake = 1

@@ -15,8 +15,8 @@ from warpsift.engine.scu_state import scu
 @entry("the stream compaction unit", i64, S_t, i64)
 def run_scu(S, pause_at):
     """Simulate until the trace runs short (NEED_WORK), the operation is complete (DONE), or `pause_at`."""
-    U = scu(S.p_scu, 0)
-    N = noc(S.p_noc, 0)
+    U = scu(S)
+    N = noc(S)
     while True:
         if U.final == 0 and U.run_tail - U.address_run <= U.width:
             return np.int64(NEED_WORK)

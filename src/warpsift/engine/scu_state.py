@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.layout import Arena, accessor
+from warpsift.engine.layout import Arena, accessor, component
 from warpsift.machines.spec import LINE_BYTES, Machine
 from warpsift.units.scu_trace import PROBE, RUN, WRITE
 
@@ -158,7 +158,7 @@ PER_OPERATION = [
     "hash_cause",
 ]
 SCU = np.dtype([(name, np.int64) for name in (*_CONFIGURATION, *PER_OPERATION, *COUNTERS)], align=True)
-scu = accessor(SCU)
+scu = component("scu", SCU)
 coalescer = accessor(COALESCER)
 request_row = accessor(REQUEST)
 vector_row = accessor(VECTOR_ROW)
@@ -169,7 +169,7 @@ probe_row = accessor(PROBE)
 
 def allocate(S: object, arena: Arena, machine: Machine) -> None:
     spec = machine.scu
-    U, S.p_scu = arena.record("scu", SCU)  # type: ignore[attr-defined]
+    U = arena.record("scu", SCU)
     U.width, U.open_lines = spec.width, spec.store_open_lines
     U.fifo_elements = spec.fetch_fifo_bytes // spec.fetch_entry_bytes
     U.vector_lines = spec.vector_buffer_bytes // LINE_BYTES

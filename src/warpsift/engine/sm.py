@@ -43,7 +43,7 @@ ERROR_NO_UNIT = 3
 @kernel(i64, S_t, i64, i64)
 def pick(S, sm, ready):
     """The warp slot to issue from; `ready` is the scheduler's mask, its row follows from the lowest bit."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     Q = scheduler_row(C.p_schedulers, sm * C.schedulers + ctz(ready) % C.schedulers)
     if C.lrr != 0:
         above = ready & (((np.int64(2) << Q.last) - 1) ^ -1)
@@ -66,7 +66,7 @@ def pick(S, sm, ready):
 @kernel(void, S_t, i64, i64)
 def count_stall(S, cause, cycles):
     """Charge an idle interval of a scheduler to the cause that ended it."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     if cause == WAIT_MEMORY:
         C.stall_memory_cycles += cycles
     elif cause == WAIT_ALU:
@@ -83,7 +83,7 @@ def count_stall(S, cause, cycles):
 
 @kernel(void, S_t, i64, i64)
 def count_memory_kind(S, kind, lanes):
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     C.warp_instructions += 1
     C.thread_instructions += lanes
     if kind == LOAD:
@@ -103,7 +103,7 @@ def count_memory_kind(S, kind, lanes):
 @kernel(i64, S_t, i64, i64)
 def issue_alu(S, sm, slot):
     """Issue a run of ALU instructions; cycles of the issue port."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     W = warp_row(C.p_warps, sm * WARPS + slot)
     op = op_row(W.p_ops, W.pc)
     count = np.int64(op.count)
@@ -128,7 +128,7 @@ def issue_alu(S, sm, slot):
 
 @kernel(void, S_t, i64, i64)
 def issue_barrier(S, sm, slot):
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     W = warp_row(C.p_warps, sm * WARPS + slot)
     A = cta_row(C.p_ctas, sm * CTAS + W.cta)
     warp_advance(S, sm, slot, S.now + 1)
@@ -142,7 +142,7 @@ def issue_barrier(S, sm, slot):
 @kernel(i64, S_t, i64, i64)
 def issue(S, sm, slot):
     """Issue the next instruction of a warp; cycles of the issue port, 0 if the load-store queue is full."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     M = sm_row(C.p_sms, sm)
     W = warp_row(C.p_warps, sm * WARPS + slot)
     bit = np.int64(1) << slot
@@ -192,7 +192,7 @@ def issue(S, sm, slot):
 @kernel(void, S_t, i64)
 def sm_tick(S, sm):
     """One core cycle of an SM that has ready warps."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     M = sm_row(C.p_sms, sm)
     if M.next_time > S.now:
         return

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.layout import HOST_LINE_BYTES, Arena, S_t, accessor, ctz, i64, kernel, void
+from warpsift.engine.layout import HOST_LINE_BYTES, Arena, S_t, accessor, component, ctz, i64, kernel, void
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import NO_SLOT, OP, SLOTS
 
@@ -192,7 +192,7 @@ SMS = np.dtype(
     ],
     align=True,
 )
-sms = accessor(SMS)
+sms = component("sm", SMS)
 sm_row = accessor(SM)
 warp_row = accessor(WARP)
 scheduler_row = accessor(SCHEDULER)
@@ -205,7 +205,7 @@ slot_row = accessor(IN_FLIGHT)
 
 def allocate(S: object, arena: Arena, machine: Machine) -> None:
     spec = machine.sm
-    C, S.p_sm = arena.record("sm", SMS)  # type: ignore[attr-defined]
+    C = arena.record("sm", SMS)
     C.sms, C.schedulers, C.lrr = spec.count, spec.schedulers, spec.policy == "lrr"
     C.issue_cycles_per_instruction = 32 // spec.lanes_per_scheduler
     C.alu_latency, C.shared_latency = spec.alu_latency_cycles, spec.shared_latency_cycles
@@ -235,7 +235,7 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
 @kernel(void, S_t, i64, i64)
 def warp_ready(S, sm, slot):
     """The warp's next instruction may issue."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     warp_row(C.p_warps, sm * WARPS + slot).state = READY
     scheduler_row(C.p_schedulers, sm * C.schedulers + slot % C.schedulers).ready |= np.int64(1) << slot
     sm_row(C.p_sms, sm).next_time = S.now
@@ -245,7 +245,7 @@ def warp_ready(S, sm, slot):
 @kernel(void, S_t, i64, i64)
 def cta_finish(S, sm, cta):
     """All warps are through: give back the CTA's resources."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     M = sm_row(C.p_sms, sm)
     A = cta_row(C.p_ctas, sm * CTAS + cta)
     M.free_ctas |= np.int64(1) << cta
@@ -261,7 +261,7 @@ def cta_finish(S, sm, cta):
 @kernel(void, S_t, i64)
 def count_residency(S, sm):
     """Bring the integral of resident warps up to now, before their number changes."""
-    M = sm_row(sms(S.p_sm, 0).p_sms, sm)
+    M = sm_row(sms(S).p_sms, sm)
     M.warp_cycles += M.warps_resident * (S.now - M.warps_since)
     M.warps_since = S.now
 
@@ -269,7 +269,7 @@ def count_residency(S, sm):
 @kernel(void, S_t, i64, i64)
 def barrier_release(S, sm, cta):
     """If every warp of the CTA that still runs has arrived, let them go on."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     A = cta_row(C.p_ctas, sm * CTAS + cta)
     if A.arrived < A.warps or A.arrived == 0:
         return
@@ -291,7 +291,7 @@ def barrier_release(S, sm, cta):
 @kernel(void, S_t, i64, i64)
 def warp_finish(S, sm, slot):
     """The warp has issued everything and nothing that it must wait for is in flight."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     M = sm_row(C.p_sms, sm)
     W = warp_row(C.p_warps, sm * WARPS + slot)
     A = cta_row(C.p_ctas, sm * CTAS + W.cta)
@@ -309,7 +309,7 @@ def warp_finish(S, sm, slot):
 @kernel(void, S_t, i64, i64)
 def warp_unblock(S, sm, slot):
     """Something that the warp may have waited for is through: see whether it can go on or end."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     W = warp_row(C.p_warps, sm * WARPS + slot)
     if W.state == FINISHED:
         if W.outstanding == 0:
@@ -321,7 +321,7 @@ def warp_unblock(S, sm, slot):
 @kernel(i64, S_t, i64, i64)
 def slots_needed(S, sm, slot):
     """Scoreboard slots that the warp's next instruction waits for."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     W = warp_row(C.p_warps, sm * WARPS + slot)
     op = op_row(W.p_ops, W.pc)
     return np.int64(op.wait) | W.atomic_slots
@@ -330,7 +330,7 @@ def slots_needed(S, sm, slot):
 @kernel(void, S_t, i64, i64, i64)
 def warp_advance(S, sm, slot, when):
     """The warp has issued an instruction; its next may issue at `when` at the earliest."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     W = warp_row(C.p_warps, sm * WARPS + slot)
     W.pc += 1
     if W.pc == W.end:
@@ -352,7 +352,7 @@ def warp_advance(S, sm, slot, when):
 @kernel(void, S_t, i64, i64)
 def warp_delay_over(S, sm, slot):
     """EV_WARP_READY: the ALU chain is through."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     W = warp_row(C.p_warps, sm * WARPS + slot)
     if W.state == FINISHED:
         W.outstanding -= 1
@@ -370,7 +370,7 @@ def warp_delay_over(S, sm, slot):
 @kernel(void, S_t, i64, i64)
 def memory_op_done(S, sm, index):
     """EV_OP_DONE, or the last reply: release the scoreboard slot and the record."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     M = sm_row(C.p_sms, sm)
     E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + index)
     W = warp_row(C.p_warps, sm * WARPS + E.warp)
@@ -398,7 +398,7 @@ def memory_op_done(S, sm, index):
 @kernel(void, S_t, i64, i64)
 def memory_op_check(S, sm, index):
     """If nothing of a memory instruction is in flight, finish it (now, or when its latest hit returns)."""
-    C = sms(S.p_sm, 0)
+    C = sms(S)
     E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + index)
     if E.issued != 0 and E.remaining == 0 and E.done_at <= S.now:
         memory_op_done(S, sm, index)

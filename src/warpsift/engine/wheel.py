@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.layout import FOREVER, Arena, S_t, accessor, ctz, i64, kernel, load, store, void
+from warpsift.engine.layout import FOREVER, Arena, S_t, accessor, component, ctz, i64, kernel, load, store, void
 
 EV_WARP_READY = 0  # a: SM, b: warp slot (its ALU chain is through)
 EV_OP_DONE = 1  # a: SM, b: memory instruction (L1 hit latency or shared-memory latency is over)
@@ -45,7 +45,7 @@ BUCKET = np.dtype([("first", np.int32), ("last", np.int32)], align=True)  # -1 =
 EVENT = np.dtype(
     [("when", np.int64), ("a", np.int64), ("b", np.int32), ("next", np.int32), ("kind", np.int32)], align=True
 )
-wheel = accessor(WHEEL)
+wheel = component("wheel", WHEEL)
 bucket_row = accessor(BUCKET)
 event = accessor(EVENT)
 
@@ -53,7 +53,7 @@ ERROR_EVENTS_EXHAUSTED = 1
 
 
 def allocate(S: object, arena: Arena) -> None:
-    record, S.p_wheel = arena.record("wheel", WHEEL)  # type: ignore[attr-defined]
+    record = arena.record("wheel", WHEEL)
     record.p_buckets = arena.table("wheel.buckets", BUCKET, BUCKETS)
     arena.arrays["wheel.buckets"]["first"] = arena.arrays["wheel.buckets"]["last"] = -1
     record.p_bitmap = arena.table("wheel.bitmap", np.int64, BUCKETS // 64)
@@ -66,7 +66,7 @@ def allocate(S: object, arena: Arena) -> None:
 @kernel(void, S_t, i64, i64, i64, i64)
 def wheel_push(S, when, kind, a, b):
     """Deliver (kind, a, b) at core cycle `when`; a time not in the future means the next cycle."""
-    W = wheel(S.p_wheel, 0)
+    W = wheel(S)
     index = W.free
     if index < 0:
         S.error = ERROR_EVENTS_EXHAUSTED
@@ -95,7 +95,7 @@ def wheel_push(S, when, kind, a, b):
 @kernel(i64, S_t)
 def wheel_pop(S):
     """Take the first event due at S.now; return its node (valid until the next push), or -1."""
-    W = wheel(S.p_wheel, 0)
+    W = wheel(S)
     bucket = S.now & (BUCKETS - 1)
     B = bucket_row(W.p_buckets, bucket)
     index = np.int64(B.first)
@@ -125,7 +125,7 @@ def wheel_pop(S):
 @kernel(i64, S_t)
 def wheel_next(S):
     """The first cycle after S.now whose bucket is not empty (a later lap may be a false alarm)."""
-    W = wheel(S.p_wheel, 0)
+    W = wheel(S)
     if W.pending == 0:
         return np.int64(FOREVER)
     start = (S.now + 1) & (BUCKETS - 1)
