@@ -42,8 +42,10 @@ def _names(text: str) -> list[str]:
     return text.split()
 
 
-def _record(names: list[str]) -> np.dtype:
-    return np.dtype([(name, np.int64) for name in names], align=True)
+def _record(names: list[str], narrow: list[str] | None = None) -> np.dtype:
+    """A record of 64-bit fields, then 32-bit ones: indexes and the like, where there are many rows."""
+    wide = [(name, np.int64) for name in names]
+    return np.dtype(wide + [(name, np.int32) for name in narrow or ()], align=True)
 
 
 _TIMES = _names(
@@ -83,12 +85,15 @@ CHANNEL = _record(
 RANK = _record(_names("next_act next_rd next_wr next_pre refreshing open_banks open_since acts first_bank"))
 GROUP = _record(_names("next_act next_rd next_wr"))
 BANK = _record(
+    _names("next_act next_pre next_rd next_wr"),
     _names(
-        "rank group index open_row accesses next_act next_pre next_rd next_wr queued refreshing "
+        "rank group index open_row accesses queued refreshing "
         "first0 last0 first1 last1 hit0 hit1 other0 other1 front_first front_last promoted"
-    )
+    ),
 )
-REQUEST = _record(_names("address row channel bank write token arrive accepted order next prev older younger"))
+REQUEST = _record(
+    _names("address token arrive accepted order"), _names("row channel bank write next prev older younger")
+)
 
 dram = component("dram", DRAM)
 channel = accessor(CHANNEL)

@@ -14,7 +14,7 @@ from warpsift.engine.address_map import slice_of
 from warpsift.engine.arrays import array_row
 from warpsift.engine.cache_sets import ALL_SECTORS, LINE, find_row, line_row, prefetch_set, victim_row
 from warpsift.engine.division import remainder, shift_of
-from warpsift.engine.layout import Arena, S_t, accessor, component, i64, kernel, popcount, store, void
+from warpsift.engine.layout import HOST_LINE_BYTES, Arena, S_t, accessor, component, i64, kernel, popcount, store, void
 from warpsift.engine.noc import (
     READ_CACHED,
     REQUESTS,
@@ -58,6 +58,8 @@ L1 = np.dtype(
         ("whole_line", np.int64),
         ("hashed", np.int64),
         ("mshrs", np.int64),
+        ("mshr_rows", np.int64),  # rows of the tables per SM: see warps.WARPS
+        ("waiter_rows", np.int64),
         ("merges", np.int64),
         ("latency", np.int64),
         ("evict_on_write", np.int64),
@@ -84,17 +86,20 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     C.sets_shift = shift_of(int(C.sets))
     C.cached_loads, C.whole_line = spec.cached_loads, spec.fill_bytes == LINE_BYTES
     C.hashed, C.mshrs, C.merges = spec.hashed_index, spec.mshrs, spec.mshr_merges
+    waiters = spec.mshrs * spec.mshr_merges
+    C.mshr_rows = spec.mshrs + HOST_LINE_BYTES // L1MSHR.itemsize
+    C.waiter_rows = waiters + HOST_LINE_BYTES // WAITER.itemsize
     C.latency, C.evict_on_write = spec.latency_cycles, spec.write_hit == "evict"
     C.p_sms = arena.table("l1.sms", L1SM, count)
     rows = count * C.sets * spec.ways
-    C.p_tags = arena.adopt("l1.tags", np.full(rows, -1, np.int64))
+    C.p_tags = arena.table("l1.tags", np.int64, rows)
+    arena.arrays["l1.tags"][:] = -1
     C.p_lines = arena.table("l1.lines", LINE, rows)
-    C.p_mshrs = arena.table("l1.mshrs", L1MSHR, count * spec.mshrs)
-    waiters = spec.mshrs * spec.mshr_merges
-    C.p_waiters = arena.table("l1.waiters", WAITER, count * waiters)
-    chain = np.append(np.arange(1, spec.mshrs), -1)
-    arena.arrays["l1.mshrs"]["next"] = np.tile(chain, count)
-    arena.arrays["l1.waiters"]["next"] = np.tile(np.append(np.arange(1, waiters), -1), count)
+    C.p_mshrs = arena.table("l1.mshrs", L1MSHR, count * C.mshr_rows)
+    C.p_waiters = arena.table("l1.waiters", WAITER, count * C.waiter_rows)
+    for name, used in (("l1.mshrs", spec.mshrs), ("l1.waiters", waiters)):
+        free = arena.arrays[name]["next"].reshape(count, -1)
+        free[:, :used] = np.append(np.arange(1, used), -1)
 
 
 @kernel(i64, S_t, i64, i64)
@@ -142,9 +147,9 @@ def l1_request(S, sm, mshr, line, sectors_and_array):
 def l1_add_waiter(S, sm, mshr, op_index, sectors):
     C = l1(S)
     U = l1_sm(C.p_sms, sm)
-    M = l1_mshr(C.p_mshrs, sm * C.mshrs + mshr)
+    M = l1_mshr(C.p_mshrs, sm * C.mshr_rows + mshr)
     node = U.waiter_free
-    W = l1_waiter(C.p_waiters, sm * C.mshrs * C.merges + node)
+    W = l1_waiter(C.p_waiters, sm * C.waiter_rows + node)
     U.waiter_free = W.next
     W.op = op_index
     W.sectors = sectors
@@ -164,7 +169,7 @@ def l1_read_miss(S, sm, op_index, transaction, row):
     asked = transaction & ALL_SECTORS
     if row >= 0 and line_row(C.p_lines, row).pending != 0:
         L = line_row(C.p_lines, row)
-        if l1_mshr(C.p_mshrs, sm * C.mshrs + L.mshr).waiters >= C.merges:
+        if l1_mshr(C.p_mshrs, sm * C.mshr_rows + L.mshr).waiters >= C.merges:
             return np.int64(NO_MERGE)
         new = asked & ((L.valid | L.pending) ^ ALL_SECTORS)
         if new != 0 and noc_room(S, REQUESTS, sm, popcount(new)) == 0:
@@ -192,7 +197,7 @@ def l1_read_miss(S, sm, op_index, transaction, row):
             L.valid = 0
         L.pending = 0
         L.mshr = U.mshr_free
-        M = l1_mshr(C.p_mshrs, sm * C.mshrs + L.mshr)
+        M = l1_mshr(C.p_mshrs, sm * C.mshr_rows + L.mshr)
         U.mshr_free = M.next
         U.mshrs_used += 1
         if U.mshrs_used > C.l1_mshr_peak:
@@ -262,7 +267,7 @@ def l1_fill(S, sm, mshr, sectors):
     C = l1(S)
     done_at = S.now + C.latency + sms(S).lsu_latency
     U = l1_sm(C.p_sms, sm)
-    M = l1_mshr(C.p_mshrs, sm * C.mshrs + mshr)
+    M = l1_mshr(C.p_mshrs, sm * C.mshr_rows + mshr)
     L = line_row(C.p_lines, M.row)
     L.valid |= sectors
     L.pending &= sectors ^ ALL_SECTORS
@@ -271,7 +276,7 @@ def l1_fill(S, sm, mshr, sectors):
         return  # a whole-line cache hands data on when the line is complete
     previous = np.int64(-1)
     node = M.first
-    base = sm * C.mshrs * C.merges
+    base = sm * C.waiter_rows
     while node >= 0:
         W = l1_waiter(C.p_waiters, base + node)
         following = W.next

@@ -140,7 +140,8 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     C.khz, C.core_khz = round(machine.clocks.l2_mhz * 1000), round(machine.clocks.core_mhz * 1000)
     C.p_slices = arena.table("l2.slices", SLICE, spec.slices)
     rows = spec.slices * C.sets * spec.ways
-    C.p_tags = arena.adopt("l2.tags", np.full(rows, -1, np.int64))
+    C.p_tags = arena.table("l2.tags", np.int64, rows)
+    arena.arrays["l2.tags"][:] = -1
     C.p_lines = arena.table("l2.lines", LINE, rows)
     C.p_mshrs = arena.table("l2.mshrs", MSHR, spec.slices * spec.mshrs)
     C.dram_queue = spec.dram_queue_entries

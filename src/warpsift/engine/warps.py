@@ -13,9 +13,11 @@ from warpsift.engine.layout import HOST_LINE_BYTES, Arena, S_t, accessor, compon
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import NO_SLOT, OP, SLOTS
 
-WARPS = 64  # stride of the warp tables per SM
+# Rows of the tables per SM. Odd where a row is a line of the host's cache: the first rows of all SMs, which are used
+# most, would otherwise fall into the same set of it.
+WARPS = 65  # 64 at most are resident
 CTAS = 64
-MEMORY_OPS = 2048  # memory instructions in flight per SM; more wait in front of the load-store queue
+MEMORY_OPS = 2049  # memory instructions in flight per SM; more wait in front of the load-store queue
 
 # States of a warp.
 EMPTY, READY, DELAYED, BLOCKED, AT_BARRIER, LSU_FULL, FINISHED = range(7)
