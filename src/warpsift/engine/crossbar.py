@@ -5,7 +5,8 @@ input-queued switch under uniform traffic then carries about 0.6 of its ports, l
 Hluchyj and Morgan, IEEE Trans. Commun. 1987). Each output grants one of the inputs that ask for it, starting from
 a pointer that moves past the granted one: iSLIP with one iteration (McKeown, IEEE/ACM Trans. Netw. 1999), which needs
 no second iteration here because an input asks for one output only. A packet of several flits keeps its output until
-it is through.
+it is through. Where the machine has buffers behind the outputs of the request network (`output_buffer_flits`), a slice
+that is full holds back its own packets for a while before it holds back those behind them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 
 from warpsift.engine.l1 import l1_fill
 from warpsift.engine.l2_queue import l2_enqueue, l2_full
-from warpsift.engine.layout import S_t, ctz, i64, kernel, load, void
+from warpsift.engine.layout import S_t, ctz, i64, kernel, load, store, void
 from warpsift.engine.lsu import lsu_reply, lsu_unblock
 from warpsift.engine.mff_command import mff_receive
 from warpsift.engine.mff_issue import mff_accept, mff_full
@@ -86,11 +87,16 @@ def takeable(S, output):
     """The inputs whose first packet can leave the request network here; 0: the output waits.
 
     A full slice holds back everything but commands, which go to the fast-forward unit in front of it; a unit without
-    a free job entry holds back commands alone.
+    a free job entry holds back commands alone. With a buffer behind the output, a full buffer holds back everything.
     """
     N = noc(S)
     T = network(N.p_networks, REQUESTS)
     O = output_port(T.p_outputs, output)
+    if N.output_flits > 0:
+        if O.buffered_flits < N.output_flits:
+            return O.requests
+        T.active ^= np.int64(1) << output  # until drain_outputs has made room
+        return np.int64(0)
     slice_full = l2_full(S, output)
     unit_full = mff_full(S)
     if slice_full == 0 and unit_full == 0:
@@ -109,6 +115,64 @@ def takeable(S, output):
         mff(S).mff_stall_job_cycles += 1
         commands = np.int64(0)
     return others | commands
+
+
+@kernel(i64, S_t, i64, i64)
+def receiver_full(S, output, index):
+    """1 if a packet that has crossed the request network cannot be handed on now."""
+    if packet(noc(S).p_packets, index).kind == MFF_COMMAND:
+        return mff_full(S)
+    return l2_full(S, output)
+
+
+@kernel(void, S_t, i64, i64)
+def to_receiver(S, output, index):
+    """A packet has crossed the request network: hand it on, or let it wait in the output's buffer."""
+    N = noc(S)
+    T = network(N.p_networks, REQUESTS)
+    O = output_port(T.p_outputs, output)
+    length = np.int64(packet(N.p_packets, index).length)
+    if O.head == O.tail and O.free_at <= N.cycle and receiver_full(S, output, index) == 0:
+        O.free_at = N.cycle + length
+        deliver(S, np.int64(REQUESTS), index)
+        return
+    store(O.p_ring, O.tail & O.ring_mask, index)
+    O.tail += 1
+    O.buffered_flits += length
+    bit = np.int64(1) << output
+    if T.blocked & bit == 0:
+        T.draining |= bit
+
+
+@kernel(void, S_t)
+def drain_outputs(S):
+    """One cycle of the buffers behind the request network: each hands its first packet to its slice, if that has room."""
+    N = noc(S)
+    T = network(N.p_networks, REQUESTS)
+    outputs = T.draining
+    while outputs != 0:
+        output = ctz(outputs)
+        outputs &= outputs - 1
+        bit = np.int64(1) << output
+        O = output_port(T.p_outputs, output)
+        if O.free_at > N.cycle:
+            continue
+        index = load(O.p_ring, O.head & O.ring_mask)
+        if receiver_full(S, output, index) != 0:
+            if packet(N.p_packets, index).kind != MFF_COMMAND:  # the slice says when it has room: output_unblock
+                O.blocked_since = N.cycle
+                T.blocked |= bit
+                T.draining ^= bit
+            continue
+        length = np.int64(packet(N.p_packets, index).length)
+        O.head += 1
+        O.buffered_flits -= length
+        O.free_at = N.cycle + length
+        if O.head == O.tail:
+            T.draining ^= bit
+        if O.requests != 0:
+            T.active |= bit
+        deliver(S, np.int64(REQUESTS), index)
 
 
 @kernel(i64, S_t, i64, i64)
@@ -143,8 +207,9 @@ def crossbar_tick(S, net):
         I = input_port(T.p_inputs, port)
         index = load(I.p_ring, I.head & I.ring_mask)
         P = packet(N.p_packets, index)
-        P.flits -= 1
-        I.used_flits -= 1
+        taken = np.int64(1) if P.separate != 0 else min(N.speedup, np.int64(P.flits))
+        P.flits -= taken
+        I.used_flits -= taken
         T.freed |= np.int64(1) << port
         if P.flits > 0 and P.separate == 0:
             O.locked = port
@@ -158,7 +223,10 @@ def crossbar_tick(S, net):
             T.active ^= np.int64(1) << output
         I.head += 1
         advanced |= np.int64(1) << port
-        deliver(S, net, index)
+        if net == REQUESTS and N.output_flits > 0:
+            to_receiver(S, output, index)
+        else:
+            deliver(S, net, index)
     while advanced != 0:
         port = ctz(advanced)
         advanced &= advanced - 1

@@ -109,5 +109,7 @@ def output_unblock(S, slice_index):
     O = output_port(T.p_outputs, slice_index)
     N.request_blocked_cycles += N.cycle - O.blocked_since
     T.blocked ^= bit
-    if O.requests != 0:
+    if O.head != O.tail:
+        T.draining |= bit
+    elif O.requests != 0:
         T.active |= bit

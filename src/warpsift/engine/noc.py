@@ -54,7 +54,8 @@ PACKET = np.dtype(
         ("sectors", np.uint8),  # mask of 32-byte sectors wanted, written, or brought back
         ("separate", np.int8),  # 1: every flit is a packet of its own and is arbitrated alone
         ("set_row", np.int32),  # first row of its set in the L2
-        ("unused", np.uint8, 8),
+        ("length", np.int16),  # flits at injection
+        ("unused", np.uint8, 6),
     ],
     align=True,
 )
@@ -76,6 +77,12 @@ OUTPUT = np.dtype(
         ("pointer", np.int64),  # round-robin: the input with the highest priority
         ("locked", np.int64),  # input that is in the middle of a packet, or -1
         ("blocked_since", np.int64),  # network cycle in which its slice was found full
+        ("p_ring", np.int64),  # packets that have crossed the switch and wait for the slice
+        ("ring_mask", np.int64),
+        ("head", np.int64),
+        ("tail", np.int64),
+        ("buffered_flits", np.int64),
+        ("free_at", np.int64),  # network cycle from which the next packet may leave
     ],
     align=True,
 )
@@ -87,6 +94,7 @@ NETWORK = np.dtype(
         ("p_outputs", np.int64),
         ("active", np.int64),  # outputs with requests
         ("blocked", np.int64),  # outputs that wait for their slice
+        ("draining", np.int64),  # outputs with packets in their buffer whose slice is not known to be full
         ("freed", np.int64),  # inputs that sent a flit since the main loop last looked
     ],
     align=True,
@@ -113,6 +121,8 @@ NOC = np.dtype(
         ("header_bytes", np.int64),
         ("p_sector_flits", np.int64),  # flits of a packet by number of sectors, 0 to 4
         ("hop_latency", np.int64),
+        ("output_flits", np.int64),
+        ("speedup", np.int64),
         ("request_sectors", np.int64),
         ("reply_sectors", np.int64),
         ("ideal", np.int64),
@@ -136,6 +146,7 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     flits = [-(-(spec.header_bytes + 32 * sectors) // spec.flit_bytes) for sectors in range(5)]
     N.p_sector_flits = arena.adopt("noc.sector_flits", np.array(flits, np.int64))
     N.hop_latency = spec.hop_latency_cycles
+    N.output_flits, N.speedup = spec.output_buffer_flits, spec.speedup
     N.request_sectors, N.reply_sectors = spec.request_sectors_per_packet, spec.reply_sectors_per_packet
     N.ideal, N.sms = machine.ideal.noc, machine.sm.count
     N.p_packets = arena.table("noc.packets", PACKET, PACKETS)
@@ -150,6 +161,10 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
         T.p_inputs = arena.table(f"noc.inputs{index}", INPUT, inputs)
         T.p_outputs = arena.table(f"noc.outputs{index}", OUTPUT, outputs)
         arena.arrays[f"noc.outputs{index}"]["locked"] = -1
+        if index == REQUESTS and spec.output_buffer_flits:
+            size = 1 << (spec.output_buffer_flits + 3).bit_length()
+            for port, row in enumerate(arena.arrays[f"noc.outputs{index}"]):
+                row.p_ring, row.ring_mask = arena.table(f"noc.output{port}", np.int64, size), size - 1
         for port in range(inputs):
             row = arena.arrays[f"noc.inputs{index}"][port]
             row.p_ring = arena.table(f"noc.ring{index}.{port}", np.int64, ring)
@@ -225,6 +240,7 @@ def noc_inject(S, net, port, index):
     P = packet(N.p_packets, index)
     P.ready += N.hop_latency
     P.sent = S.now
+    P.length = P.flits
     if net == REQUESTS:
         N.request_packets_sent += 1
         N.request_flits_sent += P.flits

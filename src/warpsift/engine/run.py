@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.crossbar import crossbar_tick, deliver, wake_senders
+from warpsift.engine.crossbar import crossbar_tick, deliver, drain_outputs, wake_senders
 from warpsift.engine.dispatch import dispatch_tick
 from warpsift.engine.dram import dram_pending, dram_tick, dram_wake
 from warpsift.engine.l2 import l2_tick
@@ -99,7 +99,10 @@ def memory_cycle(S):
         if network(N.p_networks, REPLIES).active != 0:
             crossbar_tick(S, np.int64(REPLIES))
             replies_left(S)
-        if network(N.p_networks, REQUESTS).active != 0:
+        T = network(N.p_networks, REQUESTS)
+        if T.draining != 0:
+            drain_outputs(S)
+        if T.active != 0:
             crossbar_tick(S, np.int64(REQUESTS))
             wake_senders(S)
 
@@ -128,7 +131,8 @@ def next_cycle(S):
     L = l2(S)
     F = mff(S)
     soon = S.now + 1
-    if (network(N.p_networks, 0).active | network(N.p_networks, 1).active | L.active) != 0 or dram_candidates(S) != 0:
+    T = network(N.p_networks, REQUESTS)
+    if (T.active | T.draining | network(N.p_networks, REPLIES).active | L.active) != 0 or dram_candidates(S) != 0:
         return soon
     if (F.active | F.engines_active) != 0:
         return soon

@@ -70,6 +70,8 @@ class Noc(Section, frozen=True, kw_only=True):
     flit_bytes: int
     header_bytes: int = 8
     buffer_flits: int  # per input port
+    output_buffer_flits: int = 0  # per output of the request network, in front of the slice; 0: none
+    speedup: int = 1  # flits of a packet that cross the switch per cycle (a port still takes one per cycle)
     hop_latency_cycles: int  # once per direction
     request_sectors_per_packet: Literal[1, 4] = 4
     reply_sectors_per_packet: Literal[1, 4] = 4
@@ -185,6 +187,7 @@ _MAY_BE_ZERO = {
     "launch.overhead_cycles",
     "noc.unit_ports",
     "noc.hop_latency_cycles",
+    "noc.output_buffer_flits",
     "l1.latency_cycles",
     "l1.pipeline_lines",
     "l2.latency_cycles",

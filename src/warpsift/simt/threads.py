@@ -340,6 +340,10 @@ class Threads:
             )
         return position, position * array.itemsize + array.address
 
+    def address(self, array: DeviceArray, index: Register) -> None:
+        """Compute &array[index] here, and so wait for the index here, not where the element is first used."""
+        self.charge_address(index, array.itemsize, array.tag)
+
     def charge_address(self, index: Register, itemsize: int, tag: int) -> None:
         """Count the address arithmetic that this index has not paid for yet."""
         known = index.addressed

@@ -95,7 +95,9 @@ def relax(t, offsets, targets, weights, cost, update, active):
     mine = t.load(cost, t.id)
     edge, end = t.load(offsets, t.id), t.load(offsets, t.id, offset=1)
     for e in t.range(edge, end):
-        t.atomic_min(update, t.load(targets, e), mine + t.load(weights, e), used=False)
+        target = t.load(targets, e)
+        t.address(update, target)  # clang 16 places this before the load of the weight, which so waits for the target
+        t.atomic_min(update, target, mine + t.load(weights, e), used=False)
 
 
 @kernel
