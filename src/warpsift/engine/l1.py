@@ -62,6 +62,7 @@ L1 = np.dtype(
         ("waiter_rows", np.int64),
         ("merges", np.int64),
         ("latency", np.int64),
+        ("store_latency", np.int64),
         ("evict_on_write", np.int64),
         ("stamp", np.int64),
         ("p_sms", np.int64),
@@ -89,6 +90,7 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     waiters = spec.mshrs * spec.mshr_merges
     C.mshr_rows = spec.mshrs + HOST_LINE_BYTES // L1MSHR.itemsize
     C.waiter_rows = waiters + HOST_LINE_BYTES // WAITER.itemsize
+    C.store_latency = spec.latency_cycles if spec.stores_take_pipeline and spec.cached_loads else 0
     C.latency, C.evict_on_write = spec.latency_cycles, spec.write_hit == "evict"
     C.p_sms = arena.table("l1.sms", L1SM, count)
     rows = count * C.sets * spec.ways

@@ -131,6 +131,7 @@ def lsu_send(S, sm, op_index, transaction):
         P.kind = READ
     elif E.kind == STORE:
         P.kind = WRITE
+        P.ready += l1(S).store_latency
         P.partial = (transaction >> 8) & ALL_SECTORS
     else:
         P.kind = ATOMIC_OP

@@ -60,6 +60,7 @@ class L1(Section, frozen=True, kw_only=True):
     mshrs: int  # lines in flight
     mshr_merges: int  # accesses that may wait on one line
     latency_cycles: int  # tags and data, on the way to a hit and to a miss alike
+    stores_take_pipeline: bool = False  # stores spend `latency_cycles` in front of the tags, as loads do
     pipeline_lines: int = 0  # accesses that fit between the load-store unit and the tags when the cache refuses
     write_hit: Literal["update", "evict"] = "update"
 
