@@ -189,6 +189,30 @@ def test_head_of_line_blocking_limits_an_input_queued_crossbar():
     assert 0.4 < rate < 0.75
 
 
+def test_a_buffer_behind_an_output_keeps_a_slow_slice_from_holding_back_the_others():
+    """Half of an SM's warps send atomics of 32 operations to one slice, half chase through the other slices."""
+    machine = {"sm__count": 1, "l2__mapping": "modulo", "l2__queue_entries": 4, "ideal__dram": True}
+    chunk = load_machine("gtx980").l2.interleave_bytes // 128
+    slow = [[atomic(0, 32) for _ in range(12)] for _ in range(16)]
+    quick = [[load(0, [chunk * (1 + 16 * (16 * w + i))], wait=1) for i in range(16)] for w in range(16)]
+    work = [row for pair in zip(slow, quick, strict=True) for row in pair]
+
+    def latency(**changes):
+        c = simulate(work, **machine, **changes)
+        return c.load_latency_cycles / c.loads_completed
+
+    assert latency() > 1.5 * latency(noc__output_buffer_flits=1024)
+
+
+def test_a_faster_switch_takes_long_packets_out_of_an_input_sooner():
+    """One SM stores whole lines to all slices: its input is the limit, one flit per cycle or two."""
+    work = [[store([32 * w + i for i in range(32)]) for _ in range(4)] for w in range(32)]
+    machine = {"sm__count": 1, "ideal__l2": True, "noc__output_buffer_flits": 64, "noc__reply_sectors_per_packet": 4}
+    once, twice = (simulate(work, **machine, noc__speedup=speedup) for speedup in (1, 2))
+    assert once.request_flits_sent == twice.request_flits_sent
+    assert once.cycles > 1.7 * twice.cycles
+
+
 @settings(max_examples=25, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
@@ -197,8 +221,9 @@ def test_head_of_line_blocking_limits_an_input_queued_crossbar():
     fill=st.sampled_from([32, 128]),
     cached=st.booleans(),
     queue=st.sampled_from([4, 32]),
+    output=st.sampled_from([(0, 1), (1, 1), (5, 2), (80, 2)]),
 )
-def test_everything_sent_comes_back_whatever_the_machine(seed, mshrs, buffer, fill, cached, queue):
+def test_everything_sent_comes_back_whatever_the_machine(seed, mshrs, buffer, fill, cached, queue, output):
     rng = np.random.default_rng(seed)
     machine = load_machine(
         "gtx980",
@@ -210,6 +235,8 @@ def test_everything_sent_comes_back_whatever_the_machine(seed, mshrs, buffer, fi
             "l1.fill_bytes": fill,
             "l1.cached_loads": cached,
             "noc.buffer_flits": buffer,
+            "noc.output_buffer_flits": output[0],
+            "noc.speedup": output[1],
             "l2.size_bytes": 65536,
             "l2.ways": 4,
             "l2.mshrs": 4,

@@ -15,8 +15,8 @@ from warpsift.validation.compare import (
 MEASURE = {"l1": l1_latency, "l2": l2_latency, "dram": dram_latency}
 QUICK = {
     "gtx480-gpgpusim4": "stream:18 gather:16384 gather:16777216 hist:14 contract:500 pr:uni12 pr:grid64 bfs:uni12 "
-    "sssp:uni12 wcc:uni12",
-    "titanx": "stream:18 gather:16384 hist:14 pr:uni12 pr:uni14 pr:grid64 bfs:uni12",
+    "sssp:uni12 sssp:grid64 wcc:uni12 wcc:uni14",
+    "titanx": "stream:18 gather:16384 hist:14 pr:uni12 pr:uni14 pr:grid64 bfs:uni12 sssp:uni12",
 }
 
 

@@ -67,6 +67,10 @@ def test_parameters_are_flat_and_complete():
             "machine 'gtx980': l2.slices = 16 is not a multiple of dram.channels = 3",
         ),
         (
+            {"noc.speedup": 2},
+            "machine 'gtx980': noc.speedup = 2 needs noc.output_buffer_flits: a port takes one flit per cycle",
+        ),
+        (
             {"noc.buffer_flits": 2},
             "machine 'gtx980': noc.buffer_flits = 2 cannot hold a line of 4 flits",
         ),

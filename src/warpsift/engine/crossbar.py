@@ -146,7 +146,7 @@ def to_receiver(S, output, index):
 
 @kernel(void, S_t)
 def drain_outputs(S):
-    """One cycle of the buffers behind the request network: each hands its first packet to its slice, if that has room."""
+    """One cycle of the buffers behind the request network: each hands on its first packet if the slice has room."""
     N = noc(S)
     T = network(N.p_networks, REQUESTS)
     outputs = T.draining
@@ -207,7 +207,7 @@ def crossbar_tick(S, net):
         I = input_port(T.p_inputs, port)
         index = load(I.p_ring, I.head & I.ring_mask)
         P = packet(N.p_packets, index)
-        taken = np.int64(1) if P.separate != 0 else min(N.speedup, np.int64(P.flits))
+        taken = min(N.speedup, np.int64(P.flits)) if net == REQUESTS else np.int64(1)
         P.flits -= taken
         I.used_flits -= taken
         T.freed |= np.int64(1) << port

@@ -72,7 +72,7 @@ class Noc(Section, frozen=True, kw_only=True):
     header_bytes: int = 8
     buffer_flits: int  # per input port
     output_buffer_flits: int = 0  # per output of the request network, in front of the slice; 0: none
-    speedup: int = 1  # flits of a packet that cross the switch per cycle (a port still takes one per cycle)
+    speedup: int = 1  # flits of a packet that cross the request network's switch per cycle; they leave one by one
     hop_latency_cycles: int  # once per direction
     request_sectors_per_packet: Literal[1, 4] = 4
     reply_sectors_per_packet: Literal[1, 4] = 4
@@ -176,6 +176,8 @@ def _problems(m: Machine):
         yield f"noc.buffer_flits = {noc.buffer_flits} cannot hold a line of {longest} flits"
     if l2.dram_queue_entries < 8:
         yield f"l2.dram_queue_entries = {l2.dram_queue_entries}: a miss with an eviction needs 8"
+    if noc.speedup > 1 and noc.output_buffer_flits == 0:
+        yield f"noc.speedup = {noc.speedup} needs noc.output_buffer_flits: a port takes one flit per cycle"
     if l2.queue_entries < 4:
         yield f"l2.queue_entries = {l2.queue_entries}: a line of 4 sectors must fit"
     if l2.mshrs < 4:
