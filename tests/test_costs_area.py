@@ -36,7 +36,7 @@ def test_scu_grows_with_its_buffers(buffer):
 def test_hardware_of_the_machine_files_sections():
     assert ScuHardware.of(ScuSpec()) == ScuHardware()
     assert ScuHardware.of(ScuSpec(width=8), storage="flip_flop") == ScuHardware(width=8, storage="flip_flop")
-    assert ScuHardware.of(ScuSpec(inflight_requests=0)).inflight_requests == 38 * 1024 // 8
+    assert ScuHardware.of(ScuSpec(inflight_requests=0)).inflight_requests == 512  # sectors of the FIFO's ring
     assert MffHardware.of(Mff(), memory_units=6) == MffHardware()
     assert MffHardware.of(Mff(tags_per_memory_unit=128), memory_units=12).tags_per_memory_unit == 128
 

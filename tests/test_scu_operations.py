@@ -357,7 +357,7 @@ def test_refusals_of_filters_and_groups():
         ({"hash_ways": 3}, "scu.hash_ways = 3 must be 1, 2, 4, 8 or 16"),
         ({"group_elements": 9}, "scu.group_elements = 9 must lie between 1 and 8"),
         ({"probe_limit": -2}, "scu.probe_limit = -2: 0 is the buffer's size, -1 unlimited, else a number of probes"),
-        ({"fetch_fifo_bytes": 512}, "scu.fetch_fifo_bytes = 512 cannot hold 128 entries of 8"),
+        ({"fetch_fifo_bytes": 512}, "scu.fetch_fifo_bytes = 512: a ring of 16 sectors and rows of elements need 1024"),
     ],
 )
 def test_impossible_units(options, message):

@@ -21,6 +21,7 @@ from warpsift.costs import cacti_table, scaling, synthesis_table
 from warpsift.costs.coefficients import gpu_table, unit_table
 from warpsift.costs.energy import UnitInstance
 from warpsift.costs.errors import CostError, CostNameError, unknown
+from warpsift.machines.scu_buffers import FetchFifo
 
 STORAGE = ("sram", "flip_flop")
 LOGIC = ("synthesised", "estimated")
@@ -46,7 +47,7 @@ class ScuHardware:
         """The hardware of an SCU section of a machine file; 0 requests in flight means as many as the FIFO holds."""
         hardware = replace(cls(), **_same_fields(cls, spec), **changes)
         if hardware.inflight_requests == 0:
-            return replace(hardware, inflight_requests=spec.fetch_fifo_bytes // spec.fetch_entry_bytes)
+            return replace(hardware, inflight_requests=FetchFifo.of(spec).ring_sectors)
         return hardware
 
 

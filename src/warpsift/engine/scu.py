@@ -6,33 +6,33 @@
 A tick is one core clock (the paper clocks the unit with the GPU). Stages run back to front, so that an element spends
 at least a cycle in each. Each stage moves up to `width` elements. The FIFO is strictly in order: an element waits for
 the data of the one before it. All reads pass one of two coalescing units, all writes the Data Store; everything goes
-through the crossbar to the L2. Step 1 of filtering and grouping holds a probe in the request buffer until its set has
-come; probes are evaluated in order. The buffer is searched by set number, as it must be so that no probe sees a set
-before an earlier probe's update; a probe whose set is in the buffer, or on its way, uses that copy and reads nothing.
-The copy stays until its last probe is evaluated. At both ports reads go before writes, which can wait where they are:
-a read that waits holds up everything behind it, and under a stream of writes it would wait for their end.
+through the crossbar to the L2. At both ports reads go before writes, which can wait where they are: a read that waits
+holds up everything behind it, and under a stream of writes it would wait for their end.
+
+The FIFO's bytes (machines/scu_buffers.py) are rows and sectors: what the Address Generator puts in during a cycle is a
+row of its own, two if it needs two requests, and every sector asked for has its place in a ring until no element that
+may still come can want it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from warpsift.engine.layout import S_t, i64, kernel, load, popcount, store, void
+from warpsift.engine.layout import S_t, i64, kernel, load, store, void
+from warpsift.engine.scu_filter import clear_tick, evaluate_tick, issue_probe
 from warpsift.engine.scu_memory import (
-    READING,
     coalesce_read,
     fetch_vectors,
     request_done,
-    request_read,
     unit_send,
     vectors_ready,
+    window_place,
 )
 from warpsift.engine.scu_state import (
     BUFFER_FULL,
     CLEARING,
     DATA,
     FIFO_FULL,
-    HASH,
     IN_FLIGHT,
     NETWORK,
     NO_DATA,
@@ -41,16 +41,14 @@ from warpsift.engine.scu_state import (
     PROBES,
     RUNS,
     STORE_FULL,
-    TO_EVICTION,
     TO_STORE,
     VECTOR,
     WRITES,
-    probe_row,
     run_row,
     scu,
     write_row,
 )
-from warpsift.units.scu_trace import BY_FETCHED, BY_PROBED, EVICTED_GROUPS
+from warpsift.units.scu_trace import BY_FETCHED, BY_PROBED
 
 
 # ---- Data Store -------------------------------------------------------------------------------------------------
@@ -103,133 +101,6 @@ def store_blocked(S):
     if last >= U.write_tail:
         return np.int64(0)
     return np.int64(1) if write_row(U.p_writes, last & (WRITES - 1)).after <= released(S) else np.int64(0)
-
-
-# ---- Filtering/Grouping -----------------------------------------------------------------------------------------
-@kernel(i64, S_t)
-def clear_tick(S):
-    """Clear the hash table line by line before its first probe; 1 if a line was sent."""
-    U = scu(S)
-    moved = np.int64(0)
-    while U.cleared < U.clear_lines:
-        line = U.clear_line + U.cleared
-        if unit_send(S, np.int64(HASH), line, np.int64(15), np.int64(0), np.int64(TO_STORE)) == 0:
-            break
-        U.cleared += 1
-        U.writes_pending += 1
-        U.scu_cleared_lines += 1
-        moved = np.int64(1)
-    return moved
-
-
-@kernel(i64, S_t)
-def hash_write(S):
-    """Write back what the first probe changed and read what it evicts, one packet at a time; 1 when all are sent."""
-    U = scu(S)
-    if U.hash_waits != 0:
-        return np.int64(0)
-    row = U.probes_evaluated & (PROBES - 1)
-    P = probe_row(U.p_probes, row)
-    if U.hash_step == 0:  # first, so that the evicted entry is read before its place is written
-        if P.evict_sectors != 0:
-            groups = popcount(P.evict_sectors)
-            if U.groups_held + groups > EVICTED_GROUPS:
-                return np.int64(0)
-            eviction = U.evictions_sent & (PROBES - 1)
-            token = (eviction << 3) | TO_EVICTION
-            if unit_send(S, np.int64(HASH), P.evict_line, P.evict_sectors, np.int64(READING), token) == 0:
-                return np.int64(0)
-            store(U.p_evictions, eviction, (groups << 4) | P.evict_sectors)
-            U.evictions_sent += 1
-            U.groups_held += groups
-            U.scu_hash_evictions += 1
-        U.hash_step = 1
-    if U.hash_step == 1:
-        if P.write_sectors != 0:
-            if unit_send(S, np.int64(HASH), P.line, P.write_sectors, P.write_sectors, np.int64(TO_STORE)) == 0:
-                return np.int64(0)
-            U.writes_pending += 1
-            U.scu_hash_writes += 1
-        U.hash_step = 2
-    if P.second_sectors != 0:
-        if unit_send(S, np.int64(HASH), P.second_line, P.second_sectors, P.second_sectors, np.int64(TO_STORE)) == 0:
-            return np.int64(0)
-        U.writes_pending += 1
-        U.scu_hash_writes += 1
-    U.hash_step = 0
-    return np.int64(1)
-
-
-@kernel(i64, S_t)
-def evaluate_tick(S):
-    """Evaluate up to `probe_rate` probes, in order, whose sets have come; 1 if any."""
-    U = scu(S)
-    moved = np.int64(0)
-    U.hash_cause = NOTHING
-    for _ in range(U.probe_rate):
-        if U.probes_evaluated >= U.probes_issued:
-            break
-        row = U.probes_evaluated & (PROBES - 1)
-        P = probe_row(U.p_probes, row)
-        if U.ideal_hash != 0:
-            if P.evict_sectors != 0:
-                U.evictions_read += 1
-        else:
-            serial = load(U.p_probe_request, row)
-            if U.hash_step == 0 and request_done(S, np.int64(HASH), serial) == 0:
-                U.hash_cause = NO_REPLY
-                break
-            if hash_write(S) == 0:
-                U.hash_cause = NETWORK
-                break
-            if P.sectors != 0 and load(U.p_probe_passed, row) == 0:
-                U.sets_held -= 1
-        U.probes_evaluated += 1
-        moved = np.int64(1)
-    return moved
-
-
-@kernel(i64, S_t, i64)
-def hold_set(S, row):
-    """The request that brings a probe's set (-1: it is there); or -(2 + why the probe cannot be taken)."""
-    U = scu(S)
-    P = probe_row(U.p_probes, row)
-    if P.sectors == 0 or U.ideal_hash != 0:
-        return np.int64(-1)
-    if P.previous >= U.probes_evaluated:
-        before = P.previous & (PROBES - 1)
-        store(U.p_probe_passed, before, 1)
-        U.scu_hash_reads_merged += 1
-        U.scu_coalescer_lookups += 1
-        serial = load(U.p_probe_request, before)
-        return np.int64(-1) if request_done(S, np.int64(HASH), serial) != 0 else serial
-    if U.sets_held >= U.probe_entries:
-        return np.int64(-2 - BUFFER_FULL)
-    serial = request_read(S, np.int64(HASH), P.line, P.sectors)
-    if serial < 0:
-        return np.int64(-2 - (BUFFER_FULL if -1 - serial == IN_FLIGHT else NETWORK))
-    U.sets_held += 1
-    return serial
-
-
-@kernel(i64, S_t)
-def issue_probe(S):
-    """Take one element into the request buffer and ask for its set; NOTHING, or why that cannot be."""
-    U = scu(S)
-    if U.cleared < U.clear_lines:
-        return np.int64(CLEARING)
-    if U.probes_issued - U.probes_evaluated >= U.probe_rows:
-        return np.int64(BUFFER_FULL)
-    row = U.probes_issued & (PROBES - 1)
-    serial = hold_set(S, row)
-    if serial < -1:
-        return -2 - serial
-    store(U.p_probe_request, row, serial)
-    store(U.p_probe_passed, row, 0)
-    U.probes_issued += 1
-    U.probes_taken += 1
-    U.scu_hash_probes += 1
-    return np.int64(NOTHING)
 
 
 # ---- Data Fetch -------------------------------------------------------------------------------------------------
@@ -292,11 +163,14 @@ def fetch_tick(S):
         moved = np.int64(1)
         budget -= taken
         U.scu_elements_fetched += taken
-        U.fifo_used -= taken
+        U.fetched += taken
+        U.ring_free = load(U.p_run_free, U.head_run & (RUNS - 1))
         U.head_done += taken
         if U.head_done == R.elements:
             U.head_done = 0
             U.head_run += 1
+    while U.row_head < U.row_tail and load(U.p_row_end, U.row_head & U.row_mask) <= U.fetched:
+        U.row_head += 1
     return moved
 
 
@@ -313,6 +187,11 @@ def begin_run(S):
     U.slots_left = R.slots
     U.elements_left = R.elements
     U.address_outputs += R.outputs
+    operand = np.int64(1) if R.outputs == 0 else np.int64(0)
+    if operand != U.row_operands:  # a row holds second operands or data
+        U.row_operands = operand
+        U.row_open = 0
+        U.row_asks = 0
     return np.int64(1)
 
 
@@ -324,16 +203,36 @@ def request_run(S):
     R = run_row(U.p_runs, row)
     serial = np.int64(-1)
     if R.sectors != 0:
-        if U.fifo_used >= U.fifo_elements:
+        if U.row_open == 0 and U.row_tail - U.row_head >= U.fifo_rows:
             U.address_cause = FIFO_FULL
             return np.int64(0)
+        before = U.ring_tail
         serial = coalesce_read(S, R.line, R.sectors)
         if serial < 0:
             U.address_cause = -1 - serial
-            U.data_waits = 1 if U.address_cause == NETWORK else 0
+            U.data_waits |= 1 if U.address_cause == NETWORK else 0
             return np.int64(0)
+        if U.ring_tail != before:  # a row makes one request; the next one's elements are a row of their own
+            U.row_open &= U.row_asks ^ 1
+            U.row_asks = 1
     store(U.p_run_request, row, serial)
+    store(U.p_run_free, row, window_place(S))
     U.address_requested = 1
+    return np.int64(1)
+
+
+@kernel(i64, S_t, i64)
+def enter_fifo(S, elements):
+    """Put elements of the present run into the FIFO; 0 if it has no row for them."""
+    U = scu(S)
+    if U.row_open == 0:
+        if U.row_tail - U.row_head >= U.fifo_rows:
+            return np.int64(0)
+        U.row_tail += 1
+        U.row_open = 1
+    U.addressed += elements
+    U.scu_addresses += elements
+    store(U.p_row_end, (U.row_tail - 1) & U.row_mask, U.addressed)
     return np.int64(1)
 
 
@@ -343,7 +242,8 @@ def address_tick(S):
     U = scu(S)
     budget = U.width
     U.address_cause = NOTHING
-    U.data_waits = 0
+    U.row_open = 0
+    U.row_asks = 0
     while budget > 0 and U.address_run < U.run_tail:
         if U.address_begun == 0 and begin_run(S) == 0:
             U.address_cause = VECTOR
@@ -356,13 +256,11 @@ def address_tick(S):
         if U.elements_left > 0:
             if U.address_requested == 0 and request_run(S) == 0:
                 break
-            taken = min(min(budget, U.elements_left), U.fifo_elements - U.fifo_used)
-            if taken == 0:
+            taken = min(budget, U.elements_left)
+            if enter_fifo(S, taken) == 0:
                 U.address_cause = FIFO_FULL
                 break
             U.elements_left -= taken
-            U.fifo_used += taken
-            U.scu_addresses += taken
             budget -= taken
         if U.elements_left == 0:
             U.address_run += 1
@@ -374,7 +272,7 @@ def address_tick(S):
 @kernel(i64, S_t)
 def finished(S):
     U = scu(S)
-    if U.final == 0 or U.address_run < U.run_tail or U.fifo_used > 0 or U.cleared < U.clear_lines:
+    if U.final == 0 or U.address_run < U.run_tail or U.fetched < U.addressed or U.cleared < U.clear_lines:
         return np.int64(0)
     if U.probes_evaluated < U.probe_tail or U.groups_held > 0:
         return np.int64(0)
@@ -417,8 +315,9 @@ def scu_tick(S):
     if U.follows != BY_FETCHED:
         moved |= evaluate_tick(S)
     fetched = fetch_tick(S)
+    U.data_waits = 0
+    moved |= fetch_vectors(S)  # before data, of which there is always more: without its vectors the unit stands still
     addressed = address_tick(S)
-    moved |= fetch_vectors(S)
     U.scu_fetch_busy_cycles += fetched
     U.scu_address_busy_cycles += addressed
     if fetched != 0:

@@ -10,9 +10,10 @@ import numpy as np
 
 from warpsift.engine import scu_state as state
 from warpsift.engine.run import DONE
+from warpsift.machines.scu_buffers import elements_ahead, inputs_ahead, vector_share_lines
 from warpsift.machines.scu_spec import ScuSpec
 from warpsift.simt.stream import LINE_BYTES, UnitInfo, UnitOperation
-from warpsift.units.scu_trace import BUFFER_ROW_BYTES, ScuChunk, ScuSetup, Vector
+from warpsift.units.scu_trace import BUFFER_ROW_BYTES, BY_INPUT, ScuChunk, ScuSetup, Vector
 
 if TYPE_CHECKING:
     from warpsift.engine.counters import Counters
@@ -69,8 +70,12 @@ def _configure(U: Any, arrays: dict[str, np.ndarray], spec: ScuSpec, setup: ScuS
         U.clear_line, U.clear_lines = setup.clear_address // LINE_BYTES, setup.clear_lines
     vectors = [v for v in setup.vectors if v.lines]
     U.vectors = len(vectors)
+    U.vector_share = min(state.VECTOR_RING, vector_share_lines(spec, max(1, len(vectors))))
+    U.first_request = arrays["scu.coalescers"][state.DATA].issued
     for index, vector in enumerate(vectors):
-        _set_vector(arrays["scu.vectors"][index], vector)
+        row = arrays["scu.vectors"][index]
+        _set_vector(row, vector)
+        row.ahead = inputs_ahead(spec) if vector.by == BY_INPUT else elements_ahead(spec)
 
 
 def _set_vector(row: Any, vector: Vector) -> None:

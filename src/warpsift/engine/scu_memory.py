@@ -21,6 +21,7 @@ from warpsift.engine.noc import (
 )
 from warpsift.engine.scu_state import (
     DATA,
+    FIFO_FULL,
     HASH,
     IN_FLIGHT,
     NETWORK,
@@ -82,6 +83,7 @@ def request_read(S, unit, line, sectors):
     Q.line = line
     Q.sectors = sectors
     Q.left = sectors
+    Q.place = U.ring_tail
     C.issued += 1
     C.in_flight += 1
     U.scu_coalescer_lookups += 1
@@ -89,32 +91,57 @@ def request_read(S, unit, line, sectors):
         U.scu_hash_reads += 1
     else:
         U.scu_read_requests += 1
+        U.ring_tail += popcount(sectors)
     return serial
 
 
 @kernel(i64, S_t, i64, i64)
 def coalesce_read(S, line, sectors):
-    """Serial number of the request that brings these sectors of data, new or pending; or -(1 + why there is none)."""
+    """Serial number of the request that brings these sectors of data, new or pending; or -(1 + why there is none).
+
+    Each sector asked for takes the next place in Data Fetch's ring. Requests that may be merged with keep theirs; one
+    that began further back than `window_sectors` has given them up.
+    """
     U = scu(S)
     C = coalescer(U.p_coalescers, DATA)
     if U.whole_lines != 0:
         sectors = np.int64(ALL_SECTORS)
-    oldest = max(np.int64(0), C.issued - C.window)
+    oldest = max(U.first_request, C.issued - C.window)
+    free = U.ring_sectors - (U.ring_tail - U.ring_free)
     serial = C.issued - 1
     while serial >= oldest:
         Q = request_row(C.p_requests, serial & (REQUESTS_KEPT - 1))
+        if U.ring_tail - Q.place > U.window_sectors:
+            break
         if Q.line == line and Q.left != 0:
             missing = sectors & (Q.sectors ^ ALL_SECTORS)
             if missing != 0:  # the same entry asks for more of its line
+                if popcount(missing) > free:
+                    return np.int64(-1 - FIFO_FULL)
                 if unit_send(S, np.int64(DATA), line, missing, np.int64(READING), (serial << 3) | C.reply_kind) == 0:
                     return np.int64(-1 - NETWORK)
                 Q.sectors |= missing
                 Q.left |= missing
+                U.ring_tail += popcount(missing)
             U.scu_reads_merged += 1
             U.scu_coalescer_lookups += 1
             return serial
         serial -= 1
+    if popcount(sectors) > free:
+        return np.int64(-1 - FIFO_FULL)
     return request_read(S, np.int64(DATA), line, sectors)
+
+
+@kernel(i64, S_t)
+def window_place(S):
+    """Where in Data Fetch's ring the sectors begin that later elements may still want."""
+    U = scu(S)
+    C = coalescer(U.p_coalescers, DATA)
+    oldest = C.issued - C.window
+    begin = np.int64(0)
+    if oldest >= U.first_request:
+        begin = request_row(C.p_requests, oldest & (REQUESTS_KEPT - 1)).place
+    return max(begin, U.ring_tail - U.window_sectors)
 
 
 @kernel(i64, S_t, i64, i64)
@@ -128,7 +155,7 @@ def request_done(S, unit, serial):
 
 @kernel(i64, S_t, i64, i64, i64)
 def vectors_ready(S, which_input, which_output, survivor):
-    """1 if every vector's entry for an element has arrived; lines before it are let go."""
+    """1 if every vector's entry for an element has arrived; lines of which the Address Generator has all are let go."""
     U = scu(S)
     ready = np.int64(1)
     for index in range(U.vectors):
@@ -141,7 +168,7 @@ def vectors_ready(S, which_input, which_output, survivor):
         if number < 0 or V.lines == 0:
             continue
         needed = min((V.bit_offset + (number + 1) * V.bits - 1) >> 10, V.lines - 1)
-        V.consumed = max(V.consumed, min(V.arrived, needed))
+        V.consumed = max(V.consumed, min(V.arrived, (V.bit_offset + (number + 1 + V.ahead) * V.bits - 1) >> 10))
         if V.arrived <= needed:
             ready = np.int64(0)
     return ready
@@ -154,9 +181,8 @@ def fetch_vectors(S):
     C = coalescer(U.p_coalescers, DATA)
     if U.vectors == 0 or C.in_flight >= C.limit:
         return np.int64(0)
-    each = min(np.int64(VECTOR_RING), max(np.int64(2), U.vector_lines // U.vectors))
     best = np.int64(-1)
-    fewest = each
+    fewest = U.vector_share
     for index in range(U.vectors):
         V = vector_row(U.p_vectors, index)
         ahead = V.requested - V.consumed

@@ -1,8 +1,9 @@
 """Records of the SCU's timing model: two coalescing units, vector buffers, rings of the trace, and the counters.
 
 The trace (units/scu_trace.py) comes in chunks; its records are copied into rings, of which the FIFOs of the hardware
-are windows: the Data Fetch FIFO is what lies between the run that is being forwarded and the run that the Address
-Generator is at, and the hash request buffer what lies between the probe being evaluated and the newest one issued.
+are windows: the elements of the Data Fetch FIFO are what lies between the run that is being forwarded and the run that
+the Address Generator is at, and the hash request buffer what lies between the probe being evaluated and the newest one
+issued.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.engine.layout import Arena, accessor, component
+from warpsift.machines.scu_buffers import FetchFifo
 from warpsift.machines.spec import LINE_BYTES, Machine
 from warpsift.units.scu_trace import PROBE, RUN, WRITE
 
@@ -74,7 +76,15 @@ COALESCER = np.dtype(
     ],
     align=True,
 )
-REQUEST = np.dtype([("line", np.int64), ("sectors", np.int64), ("left", np.int64)], align=True)
+REQUEST = np.dtype(
+    [
+        ("line", np.int64),
+        ("sectors", np.int64),
+        ("left", np.int64),
+        ("place", np.int64),  # of its first sector in Data Fetch's ring
+    ],
+    align=True,
+)
 VECTOR_ROW = np.dtype(
     [
         ("first_line", np.int64),
@@ -83,6 +93,7 @@ VECTOR_ROW = np.dtype(
         ("bit_offset", np.int64),
         ("end_bit", np.int64),
         ("by", np.int64),
+        ("ahead", np.int64),  # entries that the Address Generator's stages hold beyond the present one
         ("requested", np.int64),
         ("arrived", np.int64),  # in order
         ("consumed", np.int64),
@@ -92,8 +103,9 @@ VECTOR_ROW = np.dtype(
 )
 _CONFIGURATION = [
     "width",
-    "fifo_elements",
-    "vector_lines",  # of the buffer, over all vectors
+    "fifo_rows",
+    "ring_sectors",
+    "window_sectors",  # of the ring, at most, for requests that may still be merged with
     "open_lines",
     "whole_lines",
     "ideal_hash",
@@ -101,6 +113,9 @@ _CONFIGURATION = [
     "p_vectors",
     "p_runs",
     "p_run_request",
+    "p_run_free",  # up to this place the ring is not needed once the run's first element has gone
+    "row_mask",
+    "p_row_end",  # ring: elements that have gone into the FIFO up to the end of a row
     "p_writes",
     "p_probes",
     "p_probe_request",
@@ -112,6 +127,8 @@ PER_OPERATION = [
     "follows",  # whose progress releases writes
     "compares",
     "vectors",
+    "vector_share",  # lines of the buffer for each
+    "first_request",  # serial number of the operation's first: earlier ones are not merged with
     "final",  # 1: the whole trace is in the rings
     "done",
     "awake",  # 1: a tick may find something to do
@@ -128,10 +145,18 @@ PER_OPERATION = [
     "slots_left",
     "elements_left",
     "address_outputs",
+    "addressed",  # elements that went into the FIFO
+    "row_open",  # 1: elements of this cycle may still join the last row
+    "row_operands",  # 1: they are second operands
+    "row_asks",  # 1: an element of that row made a request
+    "row_tail",
+    "ring_tail",
     # Data Fetch
     "head_run",
     "head_done",
-    "fifo_used",
+    "fetched",  # elements that left the FIFO
+    "row_head",
+    "ring_free",
     "outputs",
     # Filtering/Grouping
     "probes_issued",
@@ -171,8 +196,11 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
     spec = machine.scu
     U = arena.record("scu", SCU)
     U.width, U.open_lines = spec.width, spec.store_open_lines
-    U.fifo_elements = spec.fetch_fifo_bytes // spec.fetch_entry_bytes
-    U.vector_lines = spec.vector_buffer_bytes // LINE_BYTES
+    fifo = FetchFifo.of(spec)
+    U.fifo_rows = fifo.rows + 1  # one waits outside, in registers, for its sectors
+    U.ring_sectors, U.window_sectors = fifo.ring_sectors, fifo.window_sectors
+    rows = 1 << int(U.fifo_rows).bit_length()
+    U.row_mask, U.p_row_end = rows - 1, arena.table("scu.row_end", np.int64, rows)
     U.whole_lines, U.ideal_hash = spec.request_bytes == LINE_BYTES, spec.ideal_hash
     U.p_coalescers = arena.table("scu.coalescers", COALESCER, 2)
     ports = ((0, 1), (1, spec.hash_ports) if spec.hash_ports else (0, 1))
@@ -188,6 +216,7 @@ def allocate(S: object, arena: Arena, machine: Machine) -> None:
         arena.arrays["scu.vectors"][index].p_left = arena.table(f"scu.vector{index}", np.int64, VECTOR_RING)
     U.p_runs = arena.table("scu.runs", RUN, RUNS)
     U.p_run_request = arena.table("scu.run_request", np.int64, RUNS)
+    U.p_run_free = arena.table("scu.run_free", np.int64, RUNS)
     U.p_writes = arena.table("scu.writes", WRITE, WRITES)
     U.p_probes = arena.table("scu.probes", PROBE, PROBES)
     U.p_probe_request = arena.table("scu.probe_request", np.int64, PROBES)

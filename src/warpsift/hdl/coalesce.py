@@ -5,7 +5,10 @@ that one. The first lane that none serves makes a request, or asks a pending req
 of the same line join it. So a cycle takes the lanes up to the second one that would need a request: the port accepts
 one request per cycle. At most `inflight_requests` lines, vector lines included, are under way.
 
-Each sector asked for gets the next place of Data Fetch's ring; the unit keeps, per request, where its sectors go.
+Each sector asked for gets the next place of Data Fetch's ring; the unit keeps, per request, where its sectors go. What
+may still be merged with keeps its places. In a ring so small that this would fill it, a request which began more than
+half a ring ago is given up. A sector that was asked for may be one that no element takes; its reply must not come after
+its place was given out again, so a quarter of the ring is entered anew when all replies of the last round are there.
 """
 
 from __future__ import annotations
@@ -57,6 +60,7 @@ class CoalescingUnit(wiring.Component):
         )
         self.window = [Signal(entry, name=f"window{k}") for k in range(p.merge_window)]  # newest first
         self.pending = Signal(p.inflight * 4)  # sectors under way, by tag
+        self.tight = p.window_sectors < 7 * p.merge_window  # 4 of each, and 3 more that an older one took later
         self._match(m)
         self._request(m)
         self._advance(m)
@@ -127,10 +131,10 @@ class CoalescingUnit(wiring.Component):
         used = Signal(p.slot_bits)
         need = self.misses.any()
         can = Signal()
-        room = used <= p.ring_sectors - 4
+        room = (used <= p.ring_sectors) & self._quarter_is_empty(m)
         allowed = room & (self.extends | (self.may_request & self.has_tag))
         m.d.comb += [
-            used.eq(self.tail - self.ring_free),
+            used.eq(self.new_tail - self.ring_free),
             request.valid.eq(need & allowed & row.ready),
             request.payload.line.eq(self.line),
             request.payload.sectors.eq(self.wanted),
@@ -165,7 +169,30 @@ class CoalescingUnit(wiring.Component):
         self._remember(m, goes & need)
         # When this row has gone, later rows can only mean requests of the window
         oldest = self.window[-2].first if p.merge_window > 1 else self.tail
-        m.d.comb += row.payload.free.eq(Mux(self.opened, oldest, self.window[-1].first))
+        oldest = Mux(self.opened, oldest, self.window[-1].first)
+        m.d.comb += row.payload.free.eq(self._kept(oldest, Mux(need, self.new_tail, self.tail)))
+
+    def _kept(self, first, tail):
+        """A place in the ring, or the oldest that requests of the window may keep."""
+        most = self.p.window_sectors
+        return Mux((tail - first)[: self.p.slot_bits] > most, tail - most, first) if self.tight else first
+
+    def _quarter_is_empty(self, m):
+        """Count the sectors under way in each quarter of the ring: at most 4 are asked for at once, so that at most one
+        quarter is entered."""
+        p = self.p
+        quarter = slice(p.slot_bits - 3, p.slot_bits - 1)
+        before, last = Signal(p.slot_bits), Signal(p.slot_bits)
+        m.d.comb += [before.eq(self.tail - 1), last.eq(self.new_tail - 1)]
+        requested = self.rows.valid & self.rows.ready & self.misses.any()
+        empty = []
+        for k in range(4):
+            under_way = Signal(range(4 * p.inflight + 1), name=f"quarter{k}")
+            asked = sum((self.wanted[s] & (self.places[s][quarter] == k) for s in range(4)), start=Const(0))
+            came = self.fill_valid & (self.fill_slot[quarter] == k)
+            m.d.sync += under_way.eq(under_way + Mux(requested, asked, 0) - came)
+            empty.append(under_way == 0)
+        return (last[quarter] == before[quarter]) | Array(empty)[last[quarter]]
 
     def _remember(self, m, requested):
         """Put a new request in front of the window, or add its sectors to the one it extends."""
@@ -176,7 +203,9 @@ class CoalescingUnit(wiring.Component):
             with m.If(opened):
                 if k:
                     newer = self.window[k - 1]  # whose tag, if it is given out again, means another line now
-                    m.d.sync += [entry.eq(newer), entry.valid.eq(newer.valid & (newer.tag != self.tag))]
+                    kept = self._kept(newer.first, self.new_tail)
+                    valid = newer.valid & (newer.tag != self.tag) & (kept == newer.first)
+                    m.d.sync += [entry.eq(newer), entry.valid.eq(valid), entry.first.eq(kept)]
                 else:
                     m.d.sync += [
                         entry.valid.eq(1),
@@ -186,7 +215,10 @@ class CoalescingUnit(wiring.Component):
                         entry.first.eq(self.tail),
                     ]
                     m.d.sync += [entry.slots[s].eq(self.places[s]) for s in range(4)]
-            with m.Elif(requested & self.which[k]):
+            with m.Elif(requested):
+                kept = self._kept(entry.first, self.new_tail)
+                m.d.sync += [entry.valid.eq(entry.valid & (kept == entry.first)), entry.first.eq(kept)]
+            with m.If(requested & ~opened & self.which[k]):
                 m.d.sync += entry.sectors.eq(entry.sectors | self.wanted)
                 for s in range(4):
                     with m.If(self.wanted[s]):

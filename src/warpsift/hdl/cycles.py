@@ -2,7 +2,7 @@
 
 The memory answers every read after the same time: in the engine an ideal L2 behind its crossbar, with slices that are
 never the narrow place; in hardware `MemoryModel.fixed`. Both accept one beat per port and cycle. The time is taken from
-the engine: with one request in flight, a chain of gathers takes one round trip each.
+the engine: with one request in flight, a chain of gathers and of the lines of their index takes one round trip each.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from warpsift.engine.counters import Counters
 from warpsift.engine.engine import Engine
 from warpsift.hdl.compare import RecordingSink, difference, recording_gpu
 from warpsift.hdl.simulate import HardwareScu, MemoryModel
@@ -74,8 +75,17 @@ def random_gathers(x: Inputs) -> None:
     x.scu.access_compaction(data, x.array(x.dice.permutation(N) * 32), None)
 
 
+def ascending_gathers(x: Inputs) -> None:
+    x.scu.access_compaction(x.numbers(2 * N, 1000), x.array(np.sort(x.dice.integers(0, 2 * N, N))), None)
+
+
 def short_lists(x: Inputs) -> None:
     x.scu.access_expansion_compaction(x.numbers(N, 1000), *x.lists(N // 2, 8))
+
+
+def masked_lists(x: Inputs) -> None:
+    """Three vectors, and few elements for each entry of them."""
+    x.scu.access_expansion_compaction(x.numbers(N, 1000), *x.lists(N, 2), mask=x.mask(N, 0.9))
 
 
 def long_lists(x: Inputs) -> None:
@@ -145,8 +155,15 @@ CASES: list[tuple[str, Callable[[Inputs], None], dict[str, str]]] = [
     ("filter, best cost, table of 64 KB", best_cost, {}),
     ("grouping", grouping, {}),
     ("filter and order applied", apply_filter_and_order, {}),
-    ("random gathers, FIFO of 4 KB", random_gathers, {"scu.fetch_fifo_bytes": "4096"}),
-    ("lists of 0 to 63, vector buffer of 1 KB", long_lists, {"scu.vector_buffer_bytes": "1024"}),
+    # Full buffers
+    ("stream of 4-byte elements, FIFO of 1 KB", stream, {"scu.fetch_fifo_bytes": "1024"}),
+    ("stream of 4-byte elements, FIFO of 2 KB", stream, {"scu.fetch_fifo_bytes": "2048"}),
+    ("random gathers, FIFO of 1 KB", random_gathers, {"scu.fetch_fifo_bytes": "1024"}),
+    ("random gathers, FIFO of 2 KB", random_gathers, {"scu.fetch_fifo_bytes": "2048"}),
+    ("lists of 0 to 7, FIFO of 1 KB", short_lists, {"scu.fetch_fifo_bytes": "1024"}),
+    ("lists of 0 to 63, FIFO of 1 KB", long_lists, {"scu.fetch_fifo_bytes": "1024"}),
+    ("ascending gathers, vector buffer of 1 KB", ascending_gathers, {"scu.vector_buffer_bytes": "1024"}),
+    ("masked lists of 0 or 1, vector buffer of 1152 bytes", masked_lists, {"scu.vector_buffer_bytes": "1152"}),
     ("filter, table of 64 KB, buffer of 16 probes", few_duplicates, {"scu.hash_buffer_bytes": "1152"}),
 ]
 
@@ -163,26 +180,31 @@ class Row:
         return self.hardware / self.engine - 1
 
 
-def engine_cycles(work: Callable[[Inputs], None], overrides: dict[str, str]) -> int:
+def engine_counters(work: Callable[[Inputs], None], overrides: dict[str, str]) -> Counters:
     machine = load_machine("gtx980", SETTINGS | overrides)
     engine = Engine(machine)
     work(Inputs(Scu(Gpu(engine, memory_bytes=1 << 26), machine.scu)))
-    return int(engine.operations[-1].counters.cycles)
+    return engine.operations[-1].counters
+
+
+def engine_cycles(work: Callable[[Inputs], None], overrides: dict[str, str]) -> int:
+    return int(engine_counters(work, overrides).cycles)
 
 
 @functools.cache
 def round_trip_cycles() -> int:
     """Of one read in the engine's memory."""
 
-    def chain(n: int) -> Callable[[Inputs], None]:
+    def chain(n: int) -> Counters:
         def work(x: Inputs) -> None:
             data = x.scu.gpu.memory.empty("far", 32 * N, np.int32)
             x.scu.access_compaction(data, x.array(np.arange(n) * 32), None)
 
-        return work
+        return engine_counters(work, {"scu.inflight_requests": "1"})
 
-    one = {"scu.inflight_requests": "1"}
-    return round((engine_cycles(chain(512), one) - engine_cycles(chain(256), one)) / 256)
+    short, long = chain(256), chain(512)
+    requests = [c.scu_read_requests + c.scu_vector_requests for c in (short, long)]  # lines of the index take turns
+    return round((long.cycles - short.cycles) / (requests[1] - requests[0]))
 
 
 def hardware_cycles(work: Callable[[Inputs], None], overrides: dict[str, str], latency: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from warpsift.machines.scu_buffers import FetchFifo, vector_share_lines
 from warpsift.machines.scu_spec import ScuSpec
 from warpsift.simt.stream import LINE_BYTES, SECTOR_BYTES
 from warpsift.units.scu import ScuError
@@ -34,8 +35,9 @@ class ScuParameters:
     """Everything that elaboration needs."""
 
     width: int
-    vector_lines: int
+    shares: tuple[int, ...]  # lines of the vector buffer for each of 1, 2 .. 6 vectors in use
     ring_sectors: int  # sectors of data that Data Fetch holds, a power of two
+    window_sectors: int  # of these, at most, for requests that may still be merged with
     rows: int  # of `width` elements that wait in Data Fetch
     inflight: int
     merge_window: int
@@ -55,19 +57,15 @@ class ScuParameters:
             raise ScuError(
                 f"scu.hash_ports = {spec.hash_ports}: the hardware has one port for hashing, or none; write 0 or 1"
             )
-        # Half of the FIFO, rounded down to a power of two, holds sectors; the rest rows of elements, 6 bytes each
-        # (16 bits: sector and place in it; 32 bits: the side value).
-        ring = 1 << ((spec.fetch_fifo_bytes // 2 // SECTOR_BYTES).bit_length() - 1)
-        # Requests that may still be merged with keep their sectors: 4 each, and 3 more that an older one took later.
-        ring = max(ring, 1 << (7 * spec.merge_window + 4 - 1).bit_length())
-        elements = (spec.fetch_fifo_bytes - ring * SECTOR_BYTES) // 6
+        fifo = FetchFifo.of(spec)
         slots = max(2, spec.hash_buffer_bytes // BUFFER_ROW_BYTES)
         limit = spec.probe_limit if spec.probe_limit > 0 else slots
         return cls(
             width=spec.width,
-            vector_lines=spec.vector_buffer_bytes // LINE_BYTES,
-            ring_sectors=ring,
-            rows=max(16, elements // spec.width),
+            shares=tuple(vector_share_lines(spec, n) for n in range(1, len(VECTORS) + 1)),
+            ring_sectors=fifo.ring_sectors,
+            window_sectors=fifo.window_sectors,
+            rows=fifo.rows,
             inflight=min(spec.inflight_requests or MOST_INFLIGHT, MOST_INFLIGHT),
             merge_window=spec.merge_window,
             open_lines=spec.store_open_lines,
@@ -88,11 +86,6 @@ class ScuParameters:
     def tag_bits(self) -> int:
         number = max(bits_for(self.inflight), bits_for(self.probes), bits_for(EVICTIONS), 3 + bits_for(self.shares[0]))
         return TAG_KIND_BITS + number
-
-    @property
-    def shares(self) -> list[int]:
-        """Lines of the vector buffer for each of 1, 2 .. 6 vectors in use."""
-        return [max(2, self.vector_lines // n) for n in range(1, len(VECTORS) + 1)]
 
     @property
     def vector_rows(self) -> int:

@@ -152,7 +152,7 @@ class Scu(wiring.Component):
         m.d.comb += [self.store.base.eq(command.out_address), self.store.size.eq(Mux(to_store, command.size, 2))]
 
     def _ports(self, m):
-        """Data port: data reads first, then vectors, then writes: these can wait in their lines.
+        """Data port: vectors first, which hold up all the rest, then data, then writes: these can wait in their lines.
 
         At most `inflight_requests` lines are under way.
         """
@@ -166,8 +166,8 @@ class Scu(wiring.Component):
         store, reads = self.store.request, self.coalescer.request
         m.d.comb += [
             self.coalescer.may_request.eq(may),
-            reads.ready.eq(ready),
-            self.vectors.request.ready.eq(ready & ~reads.valid & may),
+            reads.ready.eq(ready & ~vector_goes),
+            self.vectors.request.ready.eq(ready & may),
             store.ready.eq(ready & ~reads.valid & ~vector_goes),
             valid.eq(store.valid | reads.valid | vector_goes),
         ]
@@ -175,7 +175,7 @@ class Scu(wiring.Component):
             m.d.comb += [request.eq(store.payload), request.tag.eq(TAG_WRITE << number_bits)]
         with m.Else():
             for source, kind in ((self.vectors.request, TAG_VECTOR), (reads, TAG_READ)):
-                with m.If(reads.valid if kind == TAG_READ else ~reads.valid):
+                with m.If(vector_goes if kind == TAG_VECTOR else ~vector_goes):
                     tag = Cat(source.payload.tag, Const(0, number_bits))[:number_bits]
                     m.d.comb += [
                         request.sector.eq(Cat(Const(0, 2), source.payload.line)),

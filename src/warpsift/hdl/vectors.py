@@ -2,6 +2,7 @@
 
 One memory of `vector_buffer_bytes`, one sector written and one read per cycle, is shared evenly by the vectors that an
 operation uses. Each vector has two sectors in registers, from which the Address Generator sees a window of 8 words.
+They are copies: a line's place is free when its last word has been taken, so that the spec's bytes are all there are.
 Replies may come in any order: a bit per row says which have arrived. Vectors begin at a line.
 """
 
@@ -89,7 +90,9 @@ class VectorBuffer(wiring.Component):
             "words": Signal(32, name=f"{name}_words"),  # still to be asked for
             "line": Signal(LINE_ADDRESS_BITS, name=f"{name}_line"),
             "slot": Signal(self.line_bits, name=f"{name}_slot"),
-            "used": Signal(self.line_bits + 1, name=f"{name}_used"),  # lines asked for and not yet read
+            "used": Signal(self.line_bits + 1, name=f"{name}_used"),  # lines asked for and not yet taken to their end
+            "sectors_read": Signal(2, name=f"{name}_sectors_read"),  # of the line that is being taken
+            "line_ends": Signal(name=f"{name}_line_ends"),
             "asked": Signal(30, name=f"{name}_asked"),  # sectors asked for and not yet read
             "row": Signal(self.line_bits + 2, name=f"{name}_row"),
             "low": Signal(256, name=f"{name}_low"),
@@ -113,7 +116,8 @@ class VectorBuffer(wiring.Component):
             c["load"].eq((c["asked"] != 0) & ~c["high_valid"] & ~c["reading"] & arrived.bit_select(base + c["row"], 1)),
         ]
         with m.If(self.start):
-            m.d.sync += [c[x].eq(0) for x in ("slot", "used", "asked", "row", "low_valid", "high_valid", "offset")]
+            m.d.sync += [c[x].eq(0) for x in ("slot", "used", "asked", "row", "sectors_read", "offset")]
+            m.d.sync += [c["low_valid"].eq(0), c["high_valid"].eq(0)]
             m.d.sync += [c["line"].eq(config.line), c["words"].eq(Mux(config.active, config.words, 0))]
         return c
 
@@ -159,11 +163,10 @@ class VectorBuffer(wiring.Component):
         for k, c in enumerate(channels):
             request = self.request.payload
             asked_now = Mux(c["asking"], sum((bit for bit in request.sectors), start=0), 0)
-            last_of_line = taken[k] & ((c["row"][:2] == 3) | (c["asked"] == 1))
             with m.If(~self.start):
                 m.d.sync += [
                     c["asked"].eq(c["asked"] + asked_now - taken[k]),
-                    c["used"].eq(c["used"] + c["asking"] - last_of_line),
+                    c["used"].eq(c["used"] + c["asking"] - c["line_ends"]),
                     c["reading"].eq(taken[k]),
                 ]
                 with m.If(taken[k]):
@@ -177,7 +180,8 @@ class VectorBuffer(wiring.Component):
         """The two registers: `low` is emptied first; a sector that arrives goes to the first free one."""
         following = c["offset"] + take
         crosses = following >= WORDS_PER_SECTOR
-        m.d.sync += c["offset"].eq(following[:3])
+        m.d.sync += [c["offset"].eq(following[:3]), c["sectors_read"].eq(c["sectors_read"] + crosses)]
+        m.d.comb += c["line_ends"].eq(crosses & (c["sectors_read"] == 3))
         low_stays = c["low_valid"] & ~crosses
         keeps_high = c["high_valid"] & low_stays
         m.d.sync += [

@@ -21,8 +21,7 @@ class ScuSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     width: int = 4  # elements per cycle (table 2: 4 on GTX 980, 1 on TX1)
     vector_buffer_bytes: int = 5 * KIB  # table 1; shared evenly by the vectors an operation reads
-    fetch_fifo_bytes: int = 38 * KIB  # table 1
-    fetch_entry_bytes: int = 8  # a data word (or its address while it is fetched) and the request it waits for
+    fetch_fifo_bytes: int = 38 * KIB  # table 1; divided in scu_buffers.py
     inflight_requests: int = 32  # table 1; line requests of the coalescing unit; 0: as many as the FIFO holds
     merge_window: int = 4  # table 1: a read is compared with so many of the newest pending requests
     request_bytes: Literal[32, 128] = 32  # what a read asks for: the sectors it needs, or its whole block
@@ -64,8 +63,8 @@ class ScuSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
             yield f"scu.store_open_lines = {self.store_open_lines} must lie between 1 and 8"
         if not 1 <= self.merge_window <= 32:
             yield f"scu.merge_window = {self.merge_window} must lie between 1 and 32"
-        if self.fetch_fifo_bytes < self.fetch_entry_bytes * 128:
-            yield f"scu.fetch_fifo_bytes = {self.fetch_fifo_bytes} cannot hold 128 entries of {self.fetch_entry_bytes}"
+        if self.fetch_fifo_bytes < 1 * KIB:
+            yield f"scu.fetch_fifo_bytes = {self.fetch_fifo_bytes}: a ring of 16 sectors and rows of elements need 1024"
         if self.vector_buffer_bytes < 1 * KIB:
             yield f"scu.vector_buffer_bytes = {self.vector_buffer_bytes}: the five vectors of an operation need 1024"
         for key in ("inflight_requests", "call_overhead_cycles"):
