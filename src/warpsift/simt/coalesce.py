@@ -43,27 +43,32 @@ def group_by_warp(index, warp_numbers):
 
 
 @njit(cache=True)
-def emit(buffers, groups, low, high):
-    """Append one instruction, without transactions, for every warp of a scope."""
+def _append(buffers, groups, w, low, high):
+    """Append one instruction of the scope's warp number `w`: the two halves of its record, without the lanes."""
     warp_buffer, op_buffer, _, used = buffers
     warps, lanes, _ = groups
     at = used[0]
-    for w in range(warps.size):
-        warp_buffer[at] = warps[w]
-        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8)
-        op_buffer[at, 1] = high
-        at += 1
-    used[0] = at
+    warp_buffer[at] = warps[w]
+    op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8)
+    op_buffer[at, 1] = high
+    used[0] = at + 1
+
+
+@njit(cache=True)
+def emit(buffers, groups, low, high):
+    """Append one instruction, without transactions, for every warp of a scope."""
+    for w in range(groups[0].size):
+        _append(buffers, groups, w, low, high)
 
 
 @njit(cache=True)
 def emit_lines(buffers, groups, address, itemsize, fields):
     """Append a load or store: per warp its distinct lines, in order of the first lane that touches each."""
-    warp_buffer, op_buffer, tx_buffer, used = buffers
-    warps, lanes, first = groups
+    _, _, tx_buffer, used = buffers
+    first = groups[2]
     low, high = fields
-    at, tx = used[0], used[1]
-    for w in range(warps.size):
+    tx = used[1]
+    for w in range(first.size - 1):
         start = tx
         for k in range(first[w], first[w + 1]):
             line = address[k] >> LINE_BITS
@@ -76,22 +81,18 @@ def emit_lines(buffers, groups, address, itemsize, fields):
             else:
                 tx_buffer[tx] = (line << LINE_SHIFT) | (np.int64(1) << REPEAT_SHIFT) | sector
                 tx += 1
-        warp_buffer[at] = warps[w]
-        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | ((tx - start) << 24)
-        op_buffer[at, 1] = high | start
-        at += 1
-    used[0] = at
+        _append(buffers, groups, w, low | ((tx - start) << 24), high | start)
     used[1] = tx
 
 
 @njit(cache=True)
 def emit_atomics(buffers, groups, address, itemsize, fields):
     """Append an atomic: per warp one transaction per sector, repeated as often as its busiest address is hit."""
-    warp_buffer, op_buffer, tx_buffer, used = buffers
-    warps, lanes, first = groups
+    _, _, tx_buffer, used = buffers
+    first = groups[2]
     low, high = fields
-    at, tx = used[0], used[1]
-    for w in range(warps.size):
+    tx = used[1]
+    for w in range(first.size - 1):
         start = tx
         for k in range(first[w], first[w + 1]):
             sector_number = address[k] >> SECTOR_BITS
@@ -110,24 +111,18 @@ def emit_atomics(buffers, groups, address, itemsize, fields):
                 tx += 1
             if ((tx_buffer[found] >> REPEAT_SHIFT) & 255) < same:
                 tx_buffer[found] = key | (np.int64(same) << REPEAT_SHIFT)
-        warp_buffer[at] = warps[w]
-        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | ((tx - start) << 24)
-        op_buffer[at, 1] = high | start
-        at += 1
-    used[0] = at
+        _append(buffers, groups, w, low | ((tx - start) << 24), high | start)
     used[1] = tx
 
 
 @njit(cache=True)
 def emit_shared(buffers, groups, address, itemsize, fields):
     """Append a shared-memory access: `count` = passes, the most distinct words that one bank must deliver."""
-    warp_buffer, op_buffer, _, used = buffers
-    warps, lanes, first = groups
+    first = groups[2]
     low, high = fields
-    at = used[0]
     words = np.empty(2 * BANKS, np.int64)
     per_bank = np.empty(BANKS, np.int64)
-    for w in range(warps.size):
+    for w in range(first.size - 1):
         per_bank[:] = 0
         distinct = 0
         for k in range(first[w], first[w + 1]):
@@ -141,27 +136,16 @@ def emit_shared(buffers, groups, address, itemsize, fields):
                     words[distinct] = word
                     distinct += 1
                     per_bank[word & (BANKS - 1)] += 1
-        warp_buffer[at] = warps[w]
-        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | (max(per_bank.max(), 1) << 48)
-        op_buffer[at, 1] = high
-        at += 1
-    used[0] = at
+        _append(buffers, groups, w, low | (max(per_bank.max(), 1) << 48), high)
 
 
 @njit(cache=True)
 def emit_commands(buffers, groups, counts, start, fields):
     """Append a command to the memory fast-forward unit: per warp the number and place of its threads' entries."""
-    warp_buffer, op_buffer, _, used = buffers
-    warps, lanes, _ = groups
     low, high = fields
-    at = used[0]
-    for w in range(warps.size):
-        warp_buffer[at] = warps[w]
-        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | (counts[w] << 24)
-        op_buffer[at, 1] = high | start
+    for w in range(groups[0].size):
+        _append(buffers, groups, w, low | (counts[w] << 24), high | start)
         start += counts[w]
-        at += 1
-    used[0] = at
 
 
 @njit(cache=True)
