@@ -23,7 +23,9 @@ ANY = {"scu.inflight_requests": 0}
 IDEAL = {"scu.ideal_hash": True} | ANY
 LIVING = {"scu.other_life": "persistent"}
 SLOW = {"dram.front_latency_core_cycles": 500}  # 400 cycles more than modelled
-DEFAULTS = {"sm.threads": 2048, "sm.warps": 64}
+TWO = {"scu.width": 2}  # an element and its second operand (cost, old value) in one cycle, and more than that
+BIG = {"scu.sssp_filter_bytes": 1572864}  # GTX 980's table: few of these graphs' nodes have no entry
+DEFAULTS = {"sm.threads": 2048, "sm.warps": 64, "dram.front_latency_core_cycles": 100}
 Key = tuple[frozenset[tuple[str, Any]], bool]  # overrides that change something, kernels split
 
 
@@ -53,10 +55,13 @@ STEPS = [
     Step("256, wide, unlimited, filters live", FEW | WIDE, FEW | WIDE | ANY | LIVING, only="sssp"),
     Step("256, zero-latency hash, unlimited", FEW, FEW | IDEAL),
     Step("256, ideal, filters live", FEW, FEW | IDEAL | LIVING, only="sssp"),
+    Step("256, ideal, live, GTX 980's filter table", FEW, FEW | IDEAL | LIVING | BIG, only="sssp"),
     Step("256, ideal, plain GPU's kernels split", FEW, FEW | IDEAL, split=True),
     Step("256, ideal, memory 400 cycles further", FEW | SLOW, FEW | SLOW | IDEAL, only="bfs"),
-    Step("256, ideal, filters live, memory 400 cycles further", FEW | SLOW, FEW | SLOW | IDEAL | LIVING, only="sssp"),
     Step("256, ideal, split, memory 400 cycles further", FEW | SLOW, FEW | SLOW | IDEAL, split=True),
+    Step("256, ideal, live, large table, memory further", FEW | SLOW, FEW | SLOW | IDEAL | LIVING | BIG, only="sssp"),
+    Step("256, ideal, live, large table, width 2", FEW, FEW | IDEAL | LIVING | BIG | TWO, only="sssp"),
+    Step("that, memory further", FEW | SLOW, FEW | SLOW | IDEAL | LIVING | BIG | TWO, only="sssp"),
 ]
 
 
