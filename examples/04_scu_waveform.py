@@ -21,7 +21,8 @@ if importlib.util.find_spec("amaranth") is None:
     sys.exit(0)
 
 from warpsift.hdl.compare import difference, recording_gpu
-from warpsift.hdl.simulate import HardwareScu, MemoryModel
+from warpsift.hdl.memory_model import MemoryModel
+from warpsift.hdl.simulate import HardwareScu
 from warpsift.machines.scu_spec import ScuSpec
 from warpsift.units.scu import Scu
 

@@ -17,7 +17,8 @@ import numpy as np
 from warpsift.engine.counters import Counters
 from warpsift.engine.engine import Engine
 from warpsift.hdl.compare import RecordingSink, difference, recording_gpu
-from warpsift.hdl.simulate import HardwareScu, MemoryModel
+from warpsift.hdl.memory_model import MemoryModel
+from warpsift.hdl.simulate import HardwareScu
 from warpsift.machines import load_machine
 from warpsift.machines.scu_spec import ScuSpec
 from warpsift.simt import Gpu
