@@ -43,8 +43,8 @@ bench: $(DEV)    ## run the benchmarks and print their tables
 cacti: setup     ## regenerate the CACTI tables from its source package (about 2 minutes)
 	$(BIN)/python -m warpsift.costs.cacti
 
-synth: setup     ## synthesise the SCU (Yosys; Debian: qflow-tech-osu018) and rewrite its table (minutes per width)
-	$(BIN)/python -m warpsift.hdl.synthesis 1 2 4 8
+synth: $(DEV)    ## synthesise the SCU (Yosys; Debian: qflow-tech-osu018) and rewrite its table (minutes per width)
+	$(BIN)/python -m warpsift.hdl.synthesis 1 2 4 8 16
 
 clean:           ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist

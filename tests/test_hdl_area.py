@@ -107,7 +107,7 @@ def test_refusals(monkeypatch):
     assert str(nothing) == "nothing to do: give -o FILE for Verilog, --stats for cells and area, or both"
     monkeypatch.setattr(yosys.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(yosys.HdlToolError) as tool:
-        yosys.run("help")
+        yosys.run("help", what="help")
     assert str(tool.value) == "Verilog and synthesis need Yosys; install it with: pip install 'warpsift[hdl]'"
 
 
@@ -127,4 +127,4 @@ def test_verilog_from_the_command_line(tmp_path):
 def test_yosys_errors_are_told():
     pytest.importorskip("pyosys", reason="Yosys is not installed (pip install 'warpsift[hdl]')")
     with pytest.raises(yosys.HdlToolError, match=r"^Yosys failed: ERROR: "):
-        yosys.run("read_rtlil no_such_file.il")
+        yosys.run("read_rtlil no_such_file.il", what="reading")

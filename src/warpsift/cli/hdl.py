@@ -40,6 +40,8 @@ def hdl(
     if output is not None:
         from warpsift.hdl.verilog import to_verilog
 
+        if not output.parent.is_dir():
+            raise RequestError(f"-o {output}: there is no directory {output.parent}")
         text = to_verilog(spec)
         try:
             output.write_text(text)

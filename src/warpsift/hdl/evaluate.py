@@ -1,9 +1,9 @@
-"""Evaluation of probes in order, and the evicted groups (SCU paper, 4.2 and 4.3).
+"""Evaluation of probes in order (SCU paper, sections 4.2 and 4.3).
 
 A probe whose set has come reads it from the set memory, decides, puts the changed set back for later probes of the
 same set, and sends through the port, one beat per cycle: the read of an evicted entry, the changed sectors of the set,
 and (grouping) the element's number into its entry. Only then does the next probe go on, so that a set is read again
-only after its changes were sent. Evicted groups come back in any order and are placed in the output in order.
+only after its changes were sent.
 """
 
 from __future__ import annotations
@@ -12,86 +12,12 @@ from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, memory, wiring
 from amaranth.lib.wiring import In, Out
 
-from warpsift.hdl.interfaces import COMMAND, GROUP, TAG_EVICTION, TAG_WRITE, request_layout, store_layout, stream_of
-from warpsift.hdl.logic import encode, lowest, minimum
+from warpsift.hdl.evictions import EVICTED
+from warpsift.hdl.interfaces import COMMAND, GROUP, TAG_EVICTION, TAG_WRITE, request_layout, stream_of
+from warpsift.hdl.logic import encode, lowest
 from warpsift.hdl.parameters import ADDRESS_BITS, EVICTIONS, TAG_KIND_BITS, ScuParameters, bits_for
 from warpsift.hdl.probes import PROBE
 from warpsift.hdl.sets import SetDecision
-
-EVICTED = data.StructLayout({"count": 4, "place": 32})
-
-
-class EvictionBuffer(wiring.Component):
-    """Groups being read back; each goes to the Data Store as (element number, place)."""
-
-    def __init__(self, p: ScuParameters) -> None:
-        self.p = p
-        number = bits_for(EVICTIONS)
-        super().__init__(
-            {
-                "evict": In(stream_of(EVICTED)),
-                "number": Out(number),  # that the next eviction gets
-                "fill_number": In(number),
-                "fill_data": In(256),
-                "fill_valid": In(1),
-                "places": Out(stream_of(store_layout(p))),
-                "busy": Out(1),
-            }
-        )
-
-    def elaborate(self, platform):
-        m = Module()
-        p = self.p
-        bits = bits_for(EVICTIONS)
-        m.submodules.sectors = sectors = memory.Memory(shape=256, depth=EVICTIONS, init=[])
-        m.submodules.entries = entries = memory.Memory(shape=EVICTED, depth=EVICTIONS, init=[])
-        write, read = sectors.write_port(), sectors.read_port()
-        write_entry = entries.write_port()
-        read_entry = entries.read_port()
-        head, tail = Signal(bits + 1), Signal(bits + 1)
-        arrived = Signal(EVICTIONS)
-        m.d.comb += [
-            self.number.eq(tail[:bits]),
-            self.evict.ready.eq((tail - head)[: bits + 1] < EVICTIONS),
-            write.addr.eq(self.fill_number),
-            write.data.eq(self.fill_data),
-            write.en.eq(self.fill_valid),
-            write_entry.addr.eq(tail[:bits]),
-            write_entry.data.eq(self.evict.payload),
-            write_entry.en.eq(self.evict.valid & self.evict.ready),
-        ]
-        m.d.sync += tail.eq(tail + (self.evict.valid & self.evict.ready))
-        # One group at a time, `width` of its elements per cycle
-        loaded, given = Signal(), Signal(4)
-        out = self.places
-        left = (read_entry.data.count - given)[:4]
-        lanes = minimum(left, p.order_lanes)
-        finished = Signal()
-        m.d.comb += [
-            out.valid.eq(loaded),
-            finished.eq(loaded & out.ready & (left <= p.order_lanes)),
-            self.busy.eq((head != tail) | loaded),
-        ]
-        following = Signal(bits + 1)
-        m.d.comb += following.eq(head + finished)
-        ready = arrived.bit_select(following[:bits], 1) & (following != tail)
-        m.d.comb += [read.addr.eq(following[:bits]), read_entry.addr.eq(following[:bits])]
-        m.d.sync += [
-            head.eq(following),
-            loaded.eq(Mux(loaded & ~finished, 1, ready)),
-            given.eq(Mux(finished | ~loaded, 0, Mux(out.ready, given + lanes, given))),
-            arrived.eq(
-                (arrived & ~Mux(finished, 1 << head[:bits], 0)) | Mux(self.fill_valid, 1 << self.fill_number, 0)
-            ),
-        ]
-        rest = Signal(256)
-        m.d.comb += [rest.eq(read.data >> (given << 5)), out.payload.mask.eq((1 << lanes) - 1)]
-        for lane in range(p.order_lanes):
-            m.d.comb += [
-                out.payload.lanes[lane].place.eq(rest.word_select(lane, 32)),
-                out.payload.lanes[lane].value.eq(read_entry.data.place + given + lane),
-            ]
-        return m
 
 
 class Evaluator(wiring.Component):
@@ -133,7 +59,9 @@ class Evaluator(wiring.Component):
         self.valid, self.step = Signal(), Signal()
         m.submodules.decision = self.decision = SetDecision()
         self._memory(m)
-        self._actions(m)
+        self._choose(m)
+        self._send(m)
+        self._finish(m)
         self._flow(m)
         return m
 
@@ -196,48 +124,53 @@ class Evaluator(wiring.Component):
         m.d.comb += self.new_sectors[0].eq(merged)
         m.d.comb += [self.new_sectors[s].eq(after[256 * s : 256 * s + 256]) for s in range(1, 4)]
 
-    def _actions(self, m):
-        """The beats of the present probe: eviction, changed sectors, element number; each until it is accepted."""
-        p, command, decision = self.p, self.command, self.decision
-        groups = command.target == GROUP
-        flush = self.now.probe.flush
-        self.evicted, self.sent, self.numbered = Signal(), Signal(4), Signal()
-        self.element = Signal(32)
-        flushed = Signal(16)
+    def _choose(self, m):
+        """Which beat of the present probe comes next: eviction, a changed sector, or the element's number."""
+        decision, flush = self.decision, self.now.probe.flush
+        self.groups = self.command.target == GROUP
+        self.evicted, self.sent = Signal(), Signal(4)
+        self.to_send = Signal(4)
         changed = Cat(*(self.changed[8 * s : 8 * s + 8].any() for s in range(4)))
-        to_send = Signal(4)
-        m.d.comb += [to_send.eq(changed & ~self.sent), decision.flushed.eq(flushed)]
         flushing = flush & decision.flush_left.any()
-        evict_now = (decision.evicts & ~flush & ~self.evicted) | flushing
-        write_now = ~evict_now & to_send.any() & ~flush
-        number_now = ~evict_now & ~write_now & groups & ~flush & ~self.numbered
+        self.evict_now, self.write_now, self.number_now = Signal(), Signal(), Signal()
+        m.d.comb += [
+            self.to_send.eq(changed & ~self.sent),
+            self.evict_now.eq((decision.evicts & ~flush & ~self.evicted) | flushing),
+            self.write_now.eq(~self.evict_now & self.to_send.any() & ~flush),
+            self.number_now.eq(~self.evict_now & ~self.write_now & self.groups & ~flush),
+        ]
+
+    def _send(self, m):
+        """That beat, as a request; an eviction also goes to the buffer where its group will come back."""
+        p, command, decision = self.p, self.command, self.decision
         request, evict = self.request, self.evict
-        entry = Signal(ADDRESS_BITS)  # of the group: 32 bytes for each way
-        m.d.comb += entry.eq(command.slots_address + (((self.now.probe.set << command.ways) + decision.way) << 5))
-        sector = Signal(2)
-        m.d.comb += sector.eq(encode(lowest(to_send, 4), 4))
-        first = self.address[5:7] & Mux(self.shift >= 7, 0, Mux(self.shift == 6, 2, 3))
-        place = Signal(32)
-        words = Signal(8)
-        m.d.comb += words.eq(self.changed.word_select(sector, 8))
+        self.place, self.element = Signal(32), Signal(32)
+        self.last_sector = lowest(self.to_send, 4) == self.to_send
         evict_tag = Cat(self.evict_number, Const(0, p.tag_bits - TAG_KIND_BITS - len(self.evict_number)))
+        number = Mux(self.evict_now, evict_tag, 0)[: p.tag_bits - TAG_KIND_BITS]
         m.d.comb += [
             evict.payload.count.eq(decision.evicted_count),
-            evict.payload.place.eq(place),
-            request.valid.eq(self.valid & (write_now | number_now | (evict_now & evict.ready))),
-            evict.valid.eq(self.valid & evict_now & request.ready),
-            request.payload.write.eq(~evict_now),
-            request.payload.last.eq(number_now | (lowest(to_send, 4) == to_send)),
-            request.payload.tag.eq(
-                Cat(Mux(evict_now, evict_tag, 0)[: p.tag_bits - 2], Mux(evict_now, TAG_EVICTION, TAG_WRITE)[:2])
-            ),
+            evict.payload.place.eq(self.place),
+            evict.valid.eq(self.valid & self.evict_now & request.ready),
+            request.valid.eq(self.valid & (self.write_now | self.number_now | (self.evict_now & evict.ready))),
+            request.payload.write.eq(~self.evict_now),
+            request.payload.last.eq(self.number_now | self.last_sector),
+            request.payload.tag.eq(Cat(number, Mux(self.evict_now, TAG_EVICTION, TAG_WRITE)[:TAG_KIND_BITS])),
         ]
-        with m.If(evict_now):
+        entry = Signal(ADDRESS_BITS)  # of the group: 32 bytes for each way
+        sector, words = Signal(2), Signal(8)
+        first = self.address[5:7] & Mux(self.shift >= 7, 0, Mux(self.shift == 6, 2, 3))
+        m.d.comb += [
+            entry.eq(command.slots_address + (((self.now.probe.set << command.ways) + decision.way) << 5)),
+            sector.eq(encode(lowest(self.to_send, 4), 4)),
+            words.eq(self.changed.word_select(sector, 8)),
+        ]
+        with m.If(self.evict_now):
             m.d.comb += [
                 request.payload.sector.eq(Cat(Const(0, 2), entry[7:])),
                 request.payload.sectors.eq(1 << entry[5:7]),
             ]
-        with m.Elif(write_now):
+        with m.Elif(self.write_now):
             m.d.comb += [
                 request.payload.sector.eq(Cat(first | sector, self.address[7:])),
                 request.payload.sectors.eq(1 << (first | sector)),
@@ -251,27 +184,31 @@ class Evaluator(wiring.Component):
                 request.payload.mask.eq(0xF << (decision.count << 2)),
                 request.payload.data.eq(self.element.replicate(8)),
             ]
-        goes = request.valid & request.ready
-        with m.If(goes & evict_now):
-            m.d.sync += [self.evicted.eq(1), place.eq(place + decision.evicted_count)]
+
+    def _finish(self, m):
+        """Remember what went; the probe is finished when the last of its beats goes, or when there is none."""
+        decision, flush = self.decision, self.now.probe.flush
+        flushed = Signal(16)
+        goes = self.request.valid & self.request.ready
+        m.d.comb += [decision.flushed.eq(flushed), self.busy.eq(self.valid)]
+        with m.If(goes & self.evict_now):
+            m.d.sync += [self.evicted.eq(1), self.place.eq(self.place + decision.evicted_count)]
             with m.If(flush):
                 m.d.sync += flushed.eq(flushed | (1 << decision.way))
-        with m.If(goes & write_now):
-            m.d.sync += self.sent.eq(self.sent | lowest(to_send, 4))
-        # Finished when the last of these goes, or when there is none
-        last_write = write_now & goes & (lowest(to_send, 4) == to_send) & ~groups
-        nothing = ~evict_now & ~write_now & ~number_now
+        with m.If(goes & self.write_now):
+            m.d.sync += self.sent.eq(self.sent | lowest(self.to_send, 4))
+        last_write = self.write_now & goes & self.last_sector & ~self.groups
+        nothing = ~self.evict_now & ~self.write_now & ~self.number_now
         self.finished = Signal()
         m.d.comb += self.finished.eq(
-            self.valid & (last_write | (number_now & goes) | nothing) & (self.bit_ready | ~self._gives_bit())
+            self.valid & (last_write | (self.number_now & goes) | nothing) & (self.bit_ready | ~self._gives_bit())
         )
-        m.d.comb += self.busy.eq(self.valid)
         with m.If(self.finished):
-            m.d.sync += [self.evicted.eq(0), self.sent.eq(0), self.numbered.eq(0), flushed.eq(0)]
+            m.d.sync += [self.evicted.eq(0), self.sent.eq(0), flushed.eq(0)]
             with m.If(~flush):
                 m.d.sync += self.element.eq(self.element + 1)
         with m.If(self.start):
-            m.d.sync += [self.element.eq(0), place.eq(0)]
+            m.d.sync += [self.element.eq(0), self.place.eq(0)]
 
     def _gives_bit(self):
         return self.command.target != GROUP

@@ -6,7 +6,8 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from warpsift.hdl.evaluate import Evaluator, EvictionBuffer
+from warpsift.hdl.evaluate import Evaluator
+from warpsift.hdl.evictions import EvictionBuffer
 from warpsift.hdl.interfaces import (
     COMMAND,
     TAG_EVICTION,

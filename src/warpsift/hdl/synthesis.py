@@ -98,6 +98,7 @@ def synthesise(spec: ScuSpec, library: Path = LIBRARY) -> dict[str, PartArea]:
         raise yosys.HdlToolError(
             f"no cell library at {library}; on Debian: apt install qflow-tech-osu018, or name one with --library"
         )
+    yosys.pyosys()
     rtlil = to_rtlil(spec)
     with tempfile.TemporaryDirectory() as folder:
         source, result = Path(folder) / "scu.il", Path(folder) / "stat.json"
@@ -122,6 +123,7 @@ def synthesise(spec: ScuSpec, library: Path = LIBRARY) -> dict[str, PartArea]:
             f"abc -liberty {library} -script +strash;dc2;map",
             "opt_clean",
             f"tee -q -o {result} stat -json -liberty {library}",
+            what=f"synthesis, width {spec.width} (minutes)",
         )
         report = json.loads(result.read_text())
     return parts_of(report["modules"], cell_areas_um2(library.read_text()), list(memories_of(rtlil)))
@@ -156,8 +158,8 @@ def parts_of(
 
 
 def main() -> None:
-    """Write the shipped table for the widths given (default 1, 2, 4, 8); rows of other widths stay."""
-    widths = [int(text) for text in sys.argv[1:]] or [1, 2, 4, 8]
+    """Write the shipped table for the widths given (default 1, 2, 4, 8, 16); rows of other widths stay."""
+    widths = [int(text) for text in sys.argv[1:]] or [1, 2, 4, 8, 16]
     rows = {}
     if TABLE.exists():
         with TABLE.open() as file:

@@ -20,13 +20,14 @@ def to_rtlil(spec: ScuSpec, name: str = "scu") -> str:
     from warpsift.hdl.parameters import ScuParameters
     from warpsift.hdl.scu import Scu
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), yosys.telling(f"elaborating the unit, width {spec.width}"):
         warnings.simplefilter("ignore")
         return rtlil.convert(Scu(ScuParameters.of(spec)), name=name)
 
 
 def to_verilog(spec: ScuSpec, name: str = "scu") -> str:
     """The unit in Verilog, its memories as arrays."""
+    yosys.pyosys()
     text = to_rtlil(spec, name)
     with tempfile.TemporaryDirectory() as folder:
         source, result = Path(folder) / "scu.il", Path(folder) / "scu.v"
@@ -36,5 +37,6 @@ def to_verilog(spec: ScuSpec, name: str = "scu") -> str:
             "proc -norom",
             "memory_collect",
             f"write_verilog -noattr {result}",
+            what="Verilog",
         )
         return result.read_text()
