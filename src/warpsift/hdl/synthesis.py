@@ -21,6 +21,7 @@ from pathlib import Path
 from warpsift.costs import cacti_table, scaling
 from warpsift.costs.errors import CactiError
 from warpsift.costs.synthesis_table import LIBRARY_NODE_NM, UTILISATION
+from warpsift.errors import WarpsiftError
 from warpsift.hdl import yosys
 from warpsift.hdl.verilog import to_rtlil
 from warpsift.machines.scu_spec import ScuSpec
@@ -183,4 +184,7 @@ def _submodule(name: str) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except WarpsiftError as error:
+        sys.exit(f"error: {error}")
