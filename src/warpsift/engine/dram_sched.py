@@ -26,7 +26,7 @@ from warpsift.engine.dram_timing import (
     issue_read,
     issue_write,
 )
-from warpsift.engine.layout import FOREVER, i64, kernel, load, store, void
+from warpsift.engine.layout import FOREVER, ctz, i64, kernel, load, store, void
 
 ACTIVATE, PRECHARGE, COLUMN = 1, 2, 3
 ROW_COMMAND_LAST = 1 << 50  # added to the order of a command that yields to all column commands
@@ -192,11 +192,16 @@ def _choose_in_turn(D, C, clk):
 @kernel(i64, D_t, C_t, i64)
 def _choose_best(D, C, clk):
     soonest = np.int64(FOREVER)
-    for b in range(D.banks):
+    due = np.int64(0)
+    for b in range(D.banks):  # no branches: the compiler takes several banks at once
         when = load(C.p_ready, b)
-        if when <= clk:
-            when = evaluate_bank(D, C, bank_row(C.p_banks, b), clk)
-            store(C.p_ready, b, when)
+        due |= np.int64(when <= clk) << b
+        soonest = min(soonest, when if when > clk else np.int64(FOREVER))
+    while due != 0:
+        b = ctz(due)
+        due &= due - 1
+        when = evaluate_bank(D, C, bank_row(C.p_banks, b), clk)
+        store(C.p_ready, b, when)
         soonest = min(soonest, when)
     return soonest
 

@@ -109,6 +109,7 @@ Q_t = numba.from_dtype(REQUEST)
 
 WINDOWS = 4 + 32  # clocks of the last 4 and the last 32 activates of a rank (tFAW, t32AW)
 LONG_AGO = -(1 << 40)
+MOST_BANKS = 64  # of a channel: the scheduler keeps a bit for each
 
 
 def _choice(spec: Dram, key: str, *valid: str) -> str:
@@ -127,6 +128,11 @@ def _check(spec: Dram) -> None:
         raise WarpsiftError(
             f"dram.request_bytes = {spec.request_bytes} is more than dram.burst_bytes = {spec.burst_bytes}, "
             "what one column command moves; write at most that"
+        )
+    if spec.banks * spec.ranks > MOST_BANKS:
+        raise WarpsiftError(
+            f"dram.banks = {spec.banks} and dram.ranks = {spec.ranks} make more than {MOST_BANKS} banks per channel; "
+            "write fewer, or more channels"
         )
     if spec.banks % spec.bank_groups:
         raise WarpsiftError(f"dram.bank_groups = {spec.bank_groups} does not divide dram.banks = {spec.banks}")
