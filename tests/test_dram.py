@@ -98,7 +98,10 @@ ERRORS = [
         {"request_bytes": 64},
         "dram.request_bytes = 64 is more than dram.burst_bytes = 32, what one column command moves; write at most that",
     ),
-    ({"banks": 64, "ranks": 2}, "dram.banks = 64 and dram.ranks = 2 make more than 64 banks per channel"),
+    (
+        {"banks": 64, "ranks": 2},
+        "dram.banks = 64 and dram.ranks = 2 make more than 64 banks per channel; write fewer, or more channels",
+    ),
     ({"bank_groups": 3}, "dram.bank_groups = 3 does not divide dram.banks = 16"),
     (
         {"address_map": "row14 bnk4 col7 burst5"},
