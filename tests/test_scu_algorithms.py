@@ -161,6 +161,17 @@ def test_filtering_leaves_the_gpu_less_to_do(algorithm):
     assert instructions["scu"] < 0.4 * instructions["scu-basic"]
 
 
+def test_far_piles_are_counted_alike_on_gpu_and_unit():
+    """Plain GPU and basic unit put the same elements far; a filter takes some of them out on their way back."""
+    graph = load_graph("delaunay-10")
+    notes = {unit: run("sssp", unit, graph)[0].notes for unit in ("none", "scu-basic", "scu")}
+    assert notes["none"]["far_phases"] > 0
+    assert notes["none"]["far_pile_elements"] == notes["scu-basic"]["far_pile_elements"] > 0
+    assert notes["scu-basic"]["far_kept_elements"] == 0
+    assert 0 < notes["scu"]["far_kept_elements"] < notes["scu"]["far_pile_elements"]
+    assert notes["scu"]["far_pile_elements"] <= notes["none"]["far_pile_elements"]
+
+
 def test_only_a_persistent_table_filters_visited_nodes():
     """Spec of the hash's life time: cleared per operation, a triangulation keeps far more of its edges."""
     graph = load_graph("delaunay-12")
