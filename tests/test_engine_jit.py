@@ -21,8 +21,8 @@ import json, sys
 sys.path.insert(0, "tests")
 from engine_streams import alu, atomic, barrier, load, shared, simulate, store
 warps = [[load(0, [3 * w, 40 + w]), shared(1, 2), alu(4, 2, wait=3), atomic(w % 3, 2), barrier(), store([w]), alu(2)]
-         for w in range(12)]
-print(json.dumps(dict(simulate(warps, "tx1", warps_per_cta=2))))
+         for w in range(WARPS)]
+print(json.dumps(dict(simulate(warps, "MACHINE", warps_per_cta=2))))
 """
 
 
@@ -38,9 +38,12 @@ def run_python(text: str, **environment: str) -> str:
     return done.stdout
 
 
-def test_the_same_sources_run_without_compilation_and_count_the_same():
-    compiled = json.loads(run_python(SMALL_CASE))
-    plain = json.loads(run_python(SMALL_CASE, NUMBA_DISABLE_JIT="1"))
+@pytest.mark.parametrize(("machine", "warps"), [("tx1", 12), ("titanx", 60), ("gtx480-gpgpusim4", 30)])
+def test_the_same_sources_run_without_compilation_and_count_the_same(machine, warps):
+    """On all SMs of a machine, as fields of records are narrower than the numbers computed from them."""
+    text = SMALL_CASE.replace("MACHINE", machine).replace("WARPS", str(warps))
+    compiled = json.loads(run_python(text))
+    plain = json.loads(run_python(text, NUMBA_DISABLE_JIT="1"))
     assert plain == compiled
     assert compiled["cycles"] > 0
 
