@@ -22,6 +22,7 @@ WIDE = {"noc.flit_bytes": 136, "noc.reply_sectors_per_packet": 4}  # a line and 
 ANY = {"scu.inflight_requests": 0}
 IDEAL = {"scu.ideal_hash": True} | ANY
 LIVING = {"scu.other_life": "persistent"}
+UNGROUPED = {"scu.grouping": False}
 SLOW = {"dram.front_latency_core_cycles": 500}  # 400 cycles more than modelled
 TWO = {"scu.width": 2}  # an element and its second operand (cost, old value) in one cycle, and more than that
 BIG = {"scu.sssp_filter_bytes": 1572864}  # GTX 980's table: few of these graphs' nodes have no entry
@@ -45,6 +46,8 @@ STEPS = [
     Step("a crossbar one line wide", WIDE, WIDE),
     Step("zero-latency hash, unlimited line requests", {}, IDEAL),
     Step("ideal, filters live", {}, IDEAL | LIVING, only="sssp"),
+    Step("ideal, filters live, no grouping", {}, IDEAL | LIVING | UNGROUPED, only="sssp"),
+    Step("that, width 8", {}, IDEAL | LIVING | UNGROUPED | {"scu.width": 8}, only="sssp"),
     Step("ideal, plain GPU's kernels split", {}, IDEAL, split=True),
     Step("basic unit, plain GPU's kernels split", {}, {}, split=True, design="scu-basic"),
     Step("basic unit, 256 threads", FEW, FEW, design="scu-basic"),
