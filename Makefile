@@ -45,6 +45,7 @@ cacti: setup     ## regenerate the CACTI tables from its source package (about 2
 
 synth: $(DEV)    ## synthesise the SCU (Yosys; Debian: qflow-tech-osu018) and rewrite its table (minutes per width)
 	$(BIN)/python -m warpsift.hdl.synthesis 1 2 4 8 16
+	$(BIN)/python -m warpsift.hdl.areas
 
 clean:           ## remove .venv and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist

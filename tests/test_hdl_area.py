@@ -11,7 +11,7 @@ from warpsift.cli import app
 from warpsift.costs import scaling, synthesis_table
 from warpsift.costs.area import ScuHardware, scu_area
 from warpsift.costs.errors import CostNameError
-from warpsift.hdl import yosys
+from warpsift.hdl import areas, yosys
 from warpsift.hdl.synthesis import MemoryMacro, cell_areas_um2, macro_mm2, memories_of, parts_of, synthesise
 from warpsift.machines.scu_spec import ScuSpec
 from warpsift.request import RequestError
@@ -90,6 +90,13 @@ def test_a_width_beyond_synthesis_is_the_estimate_scaled_to_the_nearest(monkeypa
     )
     monkeypatch.setattr(synthesis_table, "library_um2", dict)
     assert logic(3, "synthesised") == logic(3, "estimated")
+
+
+def test_the_documented_areas_are_the_shipped_ones():
+    page = (Path(__file__).parent.parent / "docs" / "hdl.md").read_text(encoding="utf-8")
+    assert "\n".join(areas.table()) in page
+    assert list(areas.shipped()) == [1, 2, 4, 8, 16]
+    assert synthesis_table.source_of(16) == "synthesised at this width"
 
 
 def test_refusals(monkeypatch):

@@ -9,16 +9,18 @@ import pytest
 
 pytest.importorskip("amaranth", reason="Amaranth is not installed (pip install 'warpsift[hdl]')")
 
-from warpsift.hdl.cycles import CASES, LIMIT, Row, engine_cycles, measure
+from warpsift.hdl.cycles import CASES, LIMIT, Row, engine_counters, engine_cycles, measure, round_trip_cycles
 
 PAGE = Path(__file__).parent.parent / "docs" / "hdl.md"
 ROW = re.compile(r"^\| (.+?) \| (\d+) \| (\d+) \| (\d+) \| [+−-][\d.]+% \|$", re.MULTILINE)
 
-# A stream, a full vector buffer, a hot set, and what once was far off: reads that starved behind writes.
+# A stream, a hot set, full buffers, and what once was far off: reads that starved behind writes.
 QUICK = [
     ("stream of 4-byte elements", 4),
     ("lists of 0 to 63", 4),
     ("filter and order applied", 4),
+    ("ascending gathers, vector buffer of 1 KB", 4),
+    ("stream of 4-byte elements, FIFO of 1 KB", 1),
     ("filter, heavy duplicates", 1),
     ("grouping", 1),
 ]
@@ -40,6 +42,19 @@ def test_the_documented_table_is_complete_and_agrees():
     cases = [name for name, _, _ in CASES]
     assert [(row.case, row.width) for row in rows] == [(name, width) for width in (1, 4) for name in cases]
     assert [row for row in rows if abs(row.difference) > LIMIT] == []
+
+
+@pytest.mark.parametrize(
+    ("buffer", "stall"), [("FIFO", "fifo"), ("vector buffer", "vector"), ("buffer of 16", "buffer")]
+)
+def test_buffers_that_are_called_full_are_full(buffer, stall):
+    """The engine stands still for longer than the first replies take, at one of the widths at least."""
+    cases = [(work, overrides) for name, work, overrides in CASES if f", {buffer}" in name or f", {buffer} of" in name]
+    assert cases
+    for work, overrides in cases:
+        counters = [engine_counters(work, overrides | {"scu.width": width}) for width in ("1", "4")]
+        longest = max(getattr(found, f"scu_stall_{stall}_cycles") for found in counters)
+        assert longest > 2 * round_trip_cycles(), overrides
 
 
 def test_the_engine_still_agrees_with_every_documented_cycle_of_the_hardware():

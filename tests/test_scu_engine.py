@@ -165,6 +165,17 @@ def test_a_small_fifo_stalls_the_address_generator():
     assert small.last.cycles > 1.5 * large.last.cycles
 
 
+def test_the_fifo_holds_what_its_bytes_hold():
+    """1 KB is a ring of 16 sectors, 2 KB of 32; each gather takes one, and the 4 newest requests keep theirs."""
+    rates = {}
+    for size in (1024, 2048):
+        bench = ideal(scu__fetch_fifo_bytes=size, scu__inflight_requests=0)
+        bench.gather()
+        rates[size] = bench.last.scu_read_requests / bench.last.cycles
+        assert bench.last.scu_stall_fifo_cycles > 0.5 * bench.last.cycles
+    assert rates[2048] / rates[1024] == pytest.approx((32 - 4) / (16 - 4), rel=0.1)
+
+
 def test_small_vector_buffers_stall_the_address_generator():
     """A list of one element for every 12 bytes of vectors: what limits is how far the vectors are read ahead."""
     cycles = []
