@@ -127,6 +127,8 @@ def test_verilog_from_the_command_line(tmp_path):
     done = CliRunner().invoke(app, ["hdl", "scu", "--gpu", "tx1", *settings, "-o", str(path)])
     assert done.exit_code == 0, done.output
     assert "lines of Verilog, width 1" in done.output
+    assert "warpsift: elaborating the unit, width 1, " in done.stderr
+    assert "warpsift: Verilog: read_rtlil proc memory_collect write_verilog, " in done.stderr
     text = path.read_text()
     assert "module scu(" in text and "command__payload" in text and "hash_reply__payload" in text
 
