@@ -109,6 +109,13 @@ def offer_request(D, C, write):
     return np.int64(C.waiting0 + C.transit0 < D.queue_entries)
 
 
+@kernel(void, D_t, i64)
+def set_next_wake(D, clk):
+    """No channel has anything to do before this clock, nor before the core cycle in which it begins."""
+    D.next_wake = clk
+    D.next_wake_cycle = (clk * D.core_khz + D.dram_khz - 1) // D.dram_khz if clk < FOREVER else FOREVER
+
+
 @kernel(void, D_t, C_t, i64, i64, i64, i64, i64)
 def put_request(D, C, address, write, token, accepted, arrive):
     """Take a request (there is room); it reaches the controller at clock `arrive`."""
@@ -137,7 +144,8 @@ def put_request(D, C, address, write, token, accepted, arrive):
     C.requests += 1
     D.active += 1
     C.wake = min(C.wake, Q.arrive)
-    D.next_wake = min(D.next_wake, C.wake)
+    if C.wake < D.next_wake:
+        set_next_wake(D, C.wake)
 
 
 @kernel(void, D_t, C_t, i64)
@@ -282,9 +290,9 @@ def dram_accept(S, index, address, write, token):
 def dram_tick(S):
     """Run all channels up to the present core cycle."""
     D = dram(S)
-    until = S.now * D.dram_khz // D.core_khz
-    if D.next_wake > until:
+    if D.next_wake_cycle > S.now:
         return
+    until = S.now * D.dram_khz // D.core_khz
     soonest = np.int64(FOREVER)
     for index in range(D.channels):
         C = channel(D.p_channels, index)
@@ -293,16 +301,14 @@ def dram_tick(S):
                 run_channel(S, D, C, until)
             if C.requests > 0:
                 soonest = min(soonest, C.wake)
-    D.next_wake = soonest
+    set_next_wake(D, soonest)
 
 
 @kernel(i64, S_t)
 def dram_wake(S):
     """The next core cycle in which dram_tick has something to do, or FOREVER."""
     D = dram(S)
-    if D.next_wake >= FOREVER:
-        return np.int64(FOREVER)
-    return max((D.next_wake * D.core_khz + D.dram_khz - 1) // D.dram_khz, S.now + 1)
+    return max(D.next_wake_cycle, S.now + 1)
 
 
 @kernel(i64, S_t)

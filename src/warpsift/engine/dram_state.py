@@ -68,7 +68,8 @@ DRAM = _record(
         *[f"{field}_{part}{i}" for field in FIELDS[:5] for i in range(MAX_PIECES) for part in ("shift", "mask", "at")],
         "p_channels",
         "active",  # requests accepted whose column command has not been issued
-        "next_wake",  # earliest clock at which a channel with requests has something to do
+        "next_wake",  # earliest clock at which a channel with requests has something to do ...
+        "next_wake_cycle",  # ... and the core cycle in which that clock begins
         *COUNTERS,
     ]
 )
@@ -241,7 +242,7 @@ def build(S: Any, arena: Arena, spec: Dram, core_mhz: float) -> Any:
     _fill_choices(record, spec)
     _fill_address(record, spec)
     record.core_khz, record.dram_khz = round(core_mhz * 1000), round(spec.clock_mhz * 1000)
-    record.next_wake = FOREVER
+    record.next_wake = record.next_wake_cycle = FOREVER
     record.p_channels = arena.table("dram.channels", CHANNEL, spec.channels)
     for index in range(spec.channels):
         _build_channel(arena, record, arena.arrays["dram.channels"][index], index)

@@ -70,14 +70,20 @@ def handle_events(S):
         index = wheel_pop(S)
 
 
+@kernel(i64, i64, i64, i64)
+def clocks_until(now, khz, core_khz):
+    """Clocks of another domain that have gone by at core cycle `now`; without a division where the two are one."""
+    return now if khz == core_khz else now * khz // core_khz
+
+
 @kernel(void, S_t)
 def memory_cycle(S):
     """L2 slices and both networks, in their own clocks."""
     C = l2(S)
     N = noc(S)
     F = mff(S)
-    until = S.now * C.khz // C.core_khz
-    C.cycle = max(C.cycle, (S.now - 1) * C.khz // C.core_khz)
+    until = clocks_until(S.now, C.khz, C.core_khz)
+    C.cycle = max(C.cycle, clocks_until(S.now - 1, C.khz, C.core_khz))
     while C.cycle < until:
         C.cycle += 1
         mask = C.active
@@ -92,8 +98,8 @@ def memory_cycle(S):
             l2_to_dram(S, index)
         if (F.active | F.engines_active) != 0:
             mff_tick(S)
-    until = S.now * N.khz // N.core_khz
-    N.cycle = max(N.cycle, (S.now - 1) * N.khz // N.core_khz)
+    until = clocks_until(S.now, N.khz, N.core_khz)
+    N.cycle = max(N.cycle, clocks_until(S.now - 1, N.khz, N.core_khz))
     while N.cycle < until:
         N.cycle += 1
         if network(N.p_networks, REPLIES).active != 0:
