@@ -79,11 +79,13 @@ def store_tick(S):
     U = scu(S)
     limit = released(S)
     moved = np.int64(0)
+    U.store_waits = 0
     while U.write_head < U.write_tail:
         W = write_row(U.p_writes, U.write_head & (WRITES - 1))
-        if W.after > limit or U.data_waits != 0:
+        if W.after > limit:
             break
-        if unit_send(S, np.int64(DATA), W.line, W.sectors, W.partial, np.int64(TO_STORE)) == 0:
+        if U.data_waits != 0 or unit_send(S, np.int64(DATA), W.line, W.sectors, W.partial, np.int64(TO_STORE)) == 0:
+            U.store_waits = 1
             break
         U.write_head += 1
         U.writes_pending += 1
@@ -328,5 +330,5 @@ def scu_tick(S):
     U.done = finished(S)
     # Asleep only when every stage waits for a reply; room in the crossbar is not announced, so that is polled.
     waits = U.address_cause == NETWORK or U.fetch_cause == NETWORK or U.hash_cause == NETWORK
-    waits = waits or U.cleared < U.clear_lines or U.write_head < U.write_tail or U.data_waits != 0
+    waits = waits or U.cleared < U.clear_lines or U.store_waits != 0 or U.data_waits != 0
     U.awake = 1 if (moved | fetched | addressed) != 0 or waits else 0

@@ -238,16 +238,17 @@ def scu_reply(S, token, sectors):
     U = scu(S)
     kind = token & 7
     number = token >> 3
-    U.awake = 1
     if kind == TO_DATA or kind == TO_HASH:  # noqa: SIM109 (a tuple costs time when compiled)
         C = coalescer(U.p_coalescers, DATA if kind == TO_DATA else HASH)
         Q = request_row(C.p_requests, number & (REQUESTS_KEPT - 1))
         Q.left &= sectors ^ ALL_SECTORS
-        if Q.left == 0:
-            C.in_flight -= 1
+        if Q.left != 0:
+            return  # nobody waits for a part of it
+        C.in_flight -= 1
     elif kind == TO_VECTOR:
         vector_arrived(S, number, sectors)
     elif kind == TO_EVICTION:
         eviction_arrived(S, number, sectors)
     elif kind == TO_STORE:
         U.writes_pending -= 1
+    U.awake = 1

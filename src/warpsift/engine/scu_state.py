@@ -176,6 +176,7 @@ PER_OPERATION = [
     "writes_pending",
     # a read found no room in its port in the last tick: it goes before any write
     "data_waits",
+    "store_waits",  # 1: a complete line waits for the crossbar
     "hash_waits",
     # why each stage stood still in the last tick
     "address_cause",
