@@ -204,6 +204,15 @@ def test_a_buffer_behind_an_output_keeps_a_slow_slice_from_holding_back_the_othe
     assert latency() > 1.5 * latency(noc__output_buffer_flits=1024)
 
 
+def test_stores_take_the_time_of_the_pipeline_where_the_machine_says_so():
+    latency = load_machine("gtx980").l1.latency_cycles
+    past, through = (
+        simulate([[store([3])]], sm__cta_waits_for_stores=True, l1__stores_take_pipeline=takes).cycles
+        for takes in (False, True)
+    )
+    assert through - past == latency
+
+
 def test_a_faster_switch_takes_long_packets_out_of_an_input_sooner():
     """One SM stores whole lines to all slices: its input is the limit, one flit per cycle or two."""
     work = [[store([32 * w + i for i in range(32)]) for _ in range(4)] for w in range(32)]

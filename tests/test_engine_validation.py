@@ -31,7 +31,7 @@ def test_kernels_agree_with_the_reference(machine):
     cases = [c for c in reference_cases() if c.machine == machine and f"{c.workload}:{c.param}" in wanted]
     assert len(cases) == len(wanted)
     results = [run_case(case, checks=True) for case in cases]
-    assert mean_absolute_error(results) < 0.25
+    assert mean_absolute_error(results) < 0.10  # 5 % when this was written; 25 % would still be useful
     assert log_correlation(results) > 0.95
     for result in results:
         assert abs(result.error("l2_accesses")) < 0.10, result

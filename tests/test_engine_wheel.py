@@ -16,7 +16,7 @@ following_event = from_python(wheel.wheel_next)
 def make():
     arena = Arena()
     S = arena.root
-    wheel.allocate(S, arena)
+    wheel.allocate(arena)
     return S, arena
 
 

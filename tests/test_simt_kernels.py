@@ -181,6 +181,30 @@ def test_independent_loads_overlap_and_a_use_waits():
     assert ops[ops["kind"] == STORE]["slot"].tolist() == [NO_SLOT]
 
 
+def test_an_address_made_early_waits_early_and_costs_no_more():
+    """Where a compiler puts the arithmetic of an address before the next load, that load waits for the index."""
+
+    def recorded(early):
+        @kernel
+        def scatter(t, index, values, out):
+            place = t.load(index, t.id)
+            if early:
+                t.address(out, place)
+            t.store(out, place, t.load(values, t.id))
+
+        sink = Keep()
+        gpu = Gpu(sink, memory_bytes=1 << 20)
+        index, values, out = (gpu.memory.empty(n, 32) for n in ("index", "values", "out"))
+        gpu.launch(scatter, 32, index, values, out, phase="test", threads_per_cta=32)
+        return sink.chunks[0].ops
+
+    late, early = recorded(False), recorded(True)
+    for ops, expected in ((late, False), (early, True)):
+        first, second = np.flatnonzero(ops["kind"] == LOAD)
+        assert bool(ops["wait"][first + 1 : second + 1].any()) == expected
+    assert late["count"].sum() == early["count"].sum()
+
+
 def test_a_pointer_chase_is_a_chain():
     @kernel
     def chase(t, following, out):

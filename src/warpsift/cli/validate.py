@@ -18,7 +18,7 @@ def validate(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare latencies, bandwidth, whole programs and DRAM with reference results; about two minutes.
+    """Compare latencies, bandwidth, whole programs and DRAM with reference results; about half a minute.
 
     \b
     Examples:

@@ -17,8 +17,8 @@ ARRAY = np.dtype([(name, np.int64) for name in FIELDS], align=True)
 array_row = accessor(ARRAY)
 
 
-def allocate(S: object, arena: Arena) -> None:
-    S.p_arrays = arena.table("arrays", ARRAY, ARRAYS)  # type: ignore[attr-defined]
+def allocate(arena: Arena) -> None:
+    arena.root.p_arrays = arena.table("arrays", ARRAY, ARRAYS)
 
 
 @kernel(void, S_t, i64, i64, i64)

@@ -16,7 +16,7 @@ from warpsift.engine.mff_command import ERROR_COMMANDS_EXHAUSTED, ERROR_NOTHING_
 from warpsift.engine.noc import ERROR_PACKETS_EXHAUSTED
 from warpsift.engine.run import ERROR_DEADLOCK
 from warpsift.engine.sm import ERROR_NO_UNIT
-from warpsift.engine.warps import AT_BARRIER
+from warpsift.engine.sm_state import AT_BARRIER
 from warpsift.simt.stream import ALU, Chunk
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from warpsift.engine import dram_state, l1, l2_state, mff_state, noc, scu_state, warps
+from warpsift.engine import dram_state, l1, l2_state, mff_state, noc, scu_state, sm_state
 
 COMPONENTS: dict[str, dict[str, str]] = {
-    "sm": warps.COUNTERS,
+    "sm": sm_state.COUNTERS,
     "l1": l1.COUNTERS,
     "noc": noc.COUNTERS,
     "l2": l2_state.COUNTERS,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.engine.layout import S_t, ctz, i64, kernel, load, popcount, void
-from warpsift.engine.warps import (
+from warpsift.engine.sm_state import (
     CHUNKS,
     CTAS,
     FINISHED,
@@ -17,16 +17,13 @@ from warpsift.engine.warps import (
     SLOT_ROWS,
     WARPS,
     chunk_row,
-    count_residency,
     cta_row,
     slot_row,
-    slots_needed,
     sm_row,
     sms,
-    warp_finish,
-    warp_ready,
     warp_row,
 )
+from warpsift.engine.warps import count_residency, slots_needed, warp_finish, warp_ready
 
 
 @kernel(void, S_t, i64, i64, i64)

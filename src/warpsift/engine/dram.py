@@ -48,9 +48,9 @@ from warpsift.engine.wheel import EV_DRAM_DONE, wheel_push
 __all__ = ["COUNTERS", "allocate", "dram_accept", "dram_pending", "dram_tick", "dram_wake", "finish_at"]
 
 
-def allocate(S: Any, arena: Arena, machine: Any) -> None:
+def allocate(arena: Arena, machine: Any) -> None:
     """Build all channels of a machine (`machine.dram`, `machine.clocks.core_mhz`); finished reads become events."""
-    build(S, arena, machine.dram, machine.clocks.core_mhz).events = 1
+    build(arena, machine.dram, machine.clocks.core_mhz).events = 1
 
 
 @kernel(i64, i64, i64, i64, i64)

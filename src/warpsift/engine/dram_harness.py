@@ -75,7 +75,7 @@ class Memory:
         self.spec = msgspec.structs.replace(spec, channels=1)
         self.arena = Arena()
         self.S = self.arena.root
-        self.D = build(self.S, self.arena, self.spec, spec.clock_mhz)
+        self.D = build(self.arena, self.spec, spec.clock_mhz)
         self.C = self.arena.arrays["dram.channels"][0]
 
     def run(

@@ -234,7 +234,7 @@ def _fill_choices(record: Any, spec: Dram) -> None:
     record.front_latency, record.back_latency = spec.front_latency_core_cycles, spec.back_latency_core_cycles
 
 
-def build(S: Any, arena: Arena, spec: Dram, core_mhz: float) -> Any:
+def build(arena: Arena, spec: Dram, core_mhz: float) -> Any:
     """Allocate and fill in the record of all controllers."""
     _check(spec)
     record = arena.record("dram", DRAM)

@@ -27,7 +27,7 @@ from warpsift.engine import (
     sampling,
     scu_driver,
     scu_state,
-    warps,
+    sm_state,
     wheel,
 )
 from warpsift.engine.counters import COMPONENTS, PEAKS, Counters
@@ -75,15 +75,15 @@ class Engine:
         self._S = self._arena.root
         S, arena = self._S, self._arena
         S.checks = checks
-        wheel.allocate(S, arena)
-        arrays.allocate(S, arena)
-        for component in (noc, l2_state, dram, warps, l1, mff_state, scu_state):
-            component.allocate(S, arena, machine)
+        wheel.allocate(arena)
+        arrays.allocate(arena)
+        for component in (noc, l2_state, dram, sm_state, l1, mff_state, scu_state):
+            component.allocate(arena, machine)
         places = {name: part for part, group in COMPONENTS.items() for name in group}
-        sampling.allocate(S, arena, sample_interval_cycles, places)
+        sampling.allocate(arena, sample_interval_cycles, places)
         self._launch: LaunchInfo | None = None
         self._live: dict[int, tuple[str, ...]] = {}
-        self._free_rows = list(range(warps.CHUNKS))[::-1]
+        self._free_rows = list(range(sm_state.CHUNKS))[::-1]
         self._chunk_number = 0
 
     # ---- the sink -------------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ class Engine:
         commands = np.asarray(chunk.commands, np.int64)
         H.p_commands = self._arena.adopt(names[3], commands if len(commands) else np.zeros(1, np.int64))
         H.ctas, H.next_cta, H.live_ctas = chunk.ctas, 0, 0
-        self._arena.arrays["sm.chunk_queue"][int(sm.chunk_tail) & (warps.CHUNKS - 1)] = row
+        self._arena.arrays["sm.chunk_queue"][int(sm.chunk_tail) & (sm_state.CHUNKS - 1)] = row
         sm.chunk_tail += 1
         self._live[row] = names
 

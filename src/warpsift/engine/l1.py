@@ -25,7 +25,7 @@ from warpsift.engine.noc import (
     packet_new,
     sector_flits,
 )
-from warpsift.engine.warps import MEMORY_OPS, memory_op, sms
+from warpsift.engine.sm_state import MEMORY_OPS, memory_op, sms
 from warpsift.engine.wheel import EV_OP_DONE, wheel_push
 from warpsift.machines.spec import LINE_BYTES, Machine
 
@@ -58,7 +58,7 @@ L1 = np.dtype(
         ("whole_line", np.int64),
         ("hashed", np.int64),
         ("mshrs", np.int64),
-        ("mshr_rows", np.int64),  # rows of the tables per SM: see warps.WARPS
+        ("mshr_rows", np.int64),  # rows of the tables per SM: see sm_state.WARPS
         ("waiter_rows", np.int64),
         ("merges", np.int64),
         ("latency", np.int64),
@@ -80,7 +80,7 @@ l1_mshr = accessor(L1MSHR)
 l1_waiter = accessor(WAITER)
 
 
-def allocate(S: object, arena: Arena, machine: Machine) -> None:
+def allocate(arena: Arena, machine: Machine) -> None:
     spec, count = machine.l1, machine.sm.count
     C = arena.record("l1", L1)
     C.ways, C.sets = spec.ways, spec.size_bytes // (spec.ways * LINE_BYTES)

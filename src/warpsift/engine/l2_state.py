@@ -115,7 +115,7 @@ l2_slice = accessor(SLICE)
 l2_mshr = accessor(MSHR)
 
 
-def allocate(S: object, arena: Arena, machine: Machine) -> None:
+def allocate(arena: Arena, machine: Machine) -> None:
     spec, dram = machine.l2, machine.dram
     C = arena.record("l2", L2)
     C.slices, C.ways = spec.slices, spec.ways

@@ -51,10 +51,7 @@ COMPONENT_BYTES = 19 * HOST_LINE_BYTES  # room for each; odd, so that they do no
 ROOT = np.dtype(
     [
         ("now", np.int64),  # core cycle
-        (
-            "error",
-            np.int64,
-        ),  # 0, or an error code of errors.py's table; the run stops at the end of the cycle
+        ("error", np.int64),  # 0, or an ERROR_ code (checks.py says what it means): the run stops after this cycle
         ("error_where", np.int64),  # which unit of the component
         ("checks", np.int64),  # 1: conservation checks on (test mode)
         ("p_arrays", np.int64),  # table of arrays.py

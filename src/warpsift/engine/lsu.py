@@ -28,21 +28,19 @@ from warpsift.engine.noc import (
     packet_new,
     sector_flits,
 )
-from warpsift.engine.warps import (
+from warpsift.engine.sm_state import (
     MEMORY_OPS,
     SLOT_ROWS,
     UNUSED_RESULT,
     WARPS,
     memory_op,
-    memory_op_check,
-    memory_op_done,
     op_row,
     slot_row,
     sm_row,
     sms,
-    warp_ready,
     warp_row,
 )
+from warpsift.engine.warps import memory_op_check, memory_op_done, warp_ready
 from warpsift.engine.wheel import EV_OP_DONE, wheel_push
 from warpsift.simt.stream import ATOMIC, GATHER, LOAD, NO_SLOT, SHARED, STORE
 

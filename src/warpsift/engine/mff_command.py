@@ -13,7 +13,8 @@ from warpsift.engine.l1 import NO_NETWORK
 from warpsift.engine.layout import S_t, i64, kernel, load, store, void
 from warpsift.engine.mff_state import THREADS, command_row, mff
 from warpsift.engine.noc import MFF_COMMAND, MFF_WORD, REQUESTS, flits_of, noc, noc_inject, noc_room, packet, packet_new
-from warpsift.engine.warps import MEMORY_OPS, WARPS, memory_op, memory_op_check, sms
+from warpsift.engine.sm_state import MEMORY_OPS, WARPS, memory_op, sms
+from warpsift.engine.warps import memory_op_check
 from warpsift.simt.stream import SCATTER
 
 ENTRY_BITS = 38  # C index (32) and size (6) of a thread

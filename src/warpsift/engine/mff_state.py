@@ -240,7 +240,7 @@ load32: Any = _jit_load32 if JIT_ENABLED else _plain_load32
 or32: Any = _jit_or32 if JIT_ENABLED else _plain_or32
 
 
-def allocate(S: object, arena: Arena, machine: Machine) -> None:
+def allocate(arena: Arena, machine: Machine) -> None:
     spec, units = machine.mff, machine.l2.slices
     M = arena.record("mff", MFF)
     M.units, M.engines, M.jobs_per_engine = units, spec.issue_engines, spec.jobs_per_engine

@@ -138,7 +138,7 @@ output_port = accessor(OUTPUT)
 packet = accessor(PACKET)
 
 
-def allocate(S: object, arena: Arena, machine: Machine) -> None:
+def allocate(arena: Arena, machine: Machine) -> None:
     N = arena.record("noc", NOC)
     spec = machine.noc
     N.khz, N.core_khz = round(machine.clocks.noc_mhz * 1000), round(machine.clocks.core_mhz * 1000)

@@ -24,7 +24,8 @@ from warpsift.engine.mff_state import mff
 from warpsift.engine.noc import REPLIES, REQUESTS, network, noc, noc_raise
 from warpsift.engine.sampling import sample, sampler
 from warpsift.engine.sm import sm_tick
-from warpsift.engine.warps import memory_op_done, sm_row, sms, warp_delay_over
+from warpsift.engine.sm_state import sm_row, sms
+from warpsift.engine.warps import memory_op_done, warp_delay_over
 from warpsift.engine.wheel import (
     EV_DRAM_DONE,
     EV_L2_READY,

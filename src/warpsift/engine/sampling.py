@@ -41,7 +41,7 @@ SAMPLER = np.dtype(
 sampler = component("sampler", SAMPLER)
 
 
-def allocate(S: object, arena: Arena, interval: int, places: Mapping[str, str]) -> None:
+def allocate(arena: Arena, interval: int, places: Mapping[str, str]) -> None:
     """`places` says which component's record holds a counter; the SMs' table is there already."""
     resident = arena.arrays["sms"]["warps_resident"]
     watched = {name: arena.arrays[places[name]][name] for name in SAMPLED}

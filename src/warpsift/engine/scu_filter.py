@@ -49,6 +49,19 @@ def clear_tick(S):
     return moved
 
 
+@kernel(i64, S_t, i64, i64)
+def write_set(S, line, sectors):
+    """Write changed sectors of a set, if there are any; 0 if the crossbar has no room."""
+    U = scu(S)
+    if sectors == 0:
+        return np.int64(1)
+    if unit_send(S, np.int64(HASH), line, sectors, sectors, np.int64(TO_STORE)) == 0:
+        return np.int64(0)
+    U.writes_pending += 1
+    U.scu_hash_writes += 1
+    return np.int64(1)
+
+
 @kernel(i64, S_t)
 def hash_write(S):
     """Write back what the first probe changed and read what it evicts, one packet at a time; 1 when all are sent."""
@@ -72,17 +85,11 @@ def hash_write(S):
             U.scu_hash_evictions += 1
         U.hash_step = 1
     if U.hash_step == 1:
-        if P.write_sectors != 0:
-            if unit_send(S, np.int64(HASH), P.line, P.write_sectors, P.write_sectors, np.int64(TO_STORE)) == 0:
-                return np.int64(0)
-            U.writes_pending += 1
-            U.scu_hash_writes += 1
-        U.hash_step = 2
-    if P.second_sectors != 0:
-        if unit_send(S, np.int64(HASH), P.second_line, P.second_sectors, P.second_sectors, np.int64(TO_STORE)) == 0:
+        if write_set(S, P.line, P.write_sectors) == 0:
             return np.int64(0)
-        U.writes_pending += 1
-        U.scu_hash_writes += 1
+        U.hash_step = 2
+    if write_set(S, P.second_line, P.second_sectors) == 0:
+        return np.int64(0)
     U.hash_step = 0
     return np.int64(1)
 

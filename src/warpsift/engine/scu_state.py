@@ -193,7 +193,7 @@ write_row = accessor(WRITE)
 probe_row = accessor(PROBE)
 
 
-def allocate(S: object, arena: Arena, machine: Machine) -> None:
+def allocate(arena: Arena, machine: Machine) -> None:
     spec = machine.scu
     U = arena.record("scu", SCU)
     U.width, U.open_lines = spec.width, spec.store_open_lines

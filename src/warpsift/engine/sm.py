@@ -11,7 +11,7 @@ import numpy as np
 
 from warpsift.engine.layout import FOREVER, S_t, ctz, i64, kernel, void
 from warpsift.engine.lsu import lsu_push
-from warpsift.engine.warps import (
+from warpsift.engine.sm_state import (
     AT_BARRIER,
     CTAS,
     DELAYED,
@@ -24,16 +24,14 @@ from warpsift.engine.warps import (
     WAIT_MEMORY,
     WAIT_SHARED,
     WARPS,
-    barrier_release,
     cta_row,
     op_row,
     scheduler_row,
     sm_row,
     sms,
-    warp_advance,
-    warp_finish,
     warp_row,
 )
+from warpsift.engine.warps import barrier_release, warp_advance, warp_finish
 from warpsift.engine.wheel import EV_WARP_READY, wheel_push
 from warpsift.simt.stream import ALU, ATOMIC, BARRIER, LOAD, SCATTER, SHARED, STORE
 

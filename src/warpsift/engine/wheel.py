@@ -52,7 +52,7 @@ event = accessor(EVENT)
 ERROR_EVENTS_EXHAUSTED = 1
 
 
-def allocate(S: object, arena: Arena) -> None:
+def allocate(arena: Arena) -> None:
     record = arena.record("wheel", WHEEL)
     record.p_buckets = arena.table("wheel.buckets", BUCKET, BUCKETS)
     arena.arrays["wheel.buckets"]["first"] = arena.arrays["wheel.buckets"]["last"] = -1
