@@ -6,8 +6,8 @@ import platform
 import statistics
 import time
 
-from warpsift.engine.dram_harness import load_memory, run_pattern
-from warpsift.engine.dram_validate import pattern
+from warpsift.engine.dram.dram_harness import load_memory, run_pattern
+from warpsift.engine.dram.dram_validate import pattern
 
 MEMORIES = (
     "gddr5-7010-gtx980",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from warpsift.algorithms import Options
-from warpsift.experiments.fast_forward import measure
+from warpsift.studies.mff.mff_measurements import measure
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
 

@@ -10,7 +10,7 @@ import numpy as np
 from warpsift.engine.engine import Engine
 from warpsift.machines import load_machine
 from warpsift.simt import Counter, Gpu
-from warpsift.units.scu import Scu
+from warpsift.units.scu.scu_api import Scu
 
 N = 1 << 20
 REPEATS = 3

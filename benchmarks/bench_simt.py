@@ -9,7 +9,7 @@ import resource
 import statistics
 import time
 
-from warpsift.api import simulate
+from warpsift.run.execute import simulate
 from warpsift.graph import load_graph
 
 RUNS = 3

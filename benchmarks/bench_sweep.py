@@ -18,7 +18,7 @@ POINTS = 12
 
 def _measure(workers: int, store: Path) -> tuple[float, float]:
     """Seconds of the clock, and of the workers' CPUs."""
-    from warpsift.request import make_request
+    from warpsift.run.request import make_request
     from warpsift.sweep import SweepOptions, run_sweep
 
     machine = {"gpu": "gtx480-gpgpusim4"}

@@ -13,8 +13,8 @@ import argparse
 from dataclasses import dataclass
 from typing import Any
 
-from warpsift.results.rows import geometric_mean
-from warpsift.results.store import Store
+from warpsift.store.rows import geometric_mean
+from warpsift.store.store import Store
 
 PAPER = {("bfs", "tx1"): 3.83, ("sssp", "tx1"): 3.24, ("bfs", "gtx980"): 1.41, ("sssp", "gtx980"): 1.65}
 FEW = {"sm.threads": 256, "sm.warps": 8}  # the other reading of the paper's table 4

@@ -20,16 +20,16 @@ import numpy as np
 from numba import njit
 
 from warpsift.algorithms import ALGORITHMS, Options
-from warpsift.algorithms.sssp import scu as sssp_scu
+from warpsift.units.scu.drivers import scu_sssp as sssp_scu
 from warpsift.algorithms.sssp.frontier import delta_of
 from warpsift.graph import CsrGraph, load_graph
 from warpsift.graph.order import reorder
 from warpsift.machines import load_machine
 from warpsift.simt import Gpu, Residency
 from warpsift.simt.stream import ATOMIC, LINE_SHIFT, LOAD, SECTORS_PER_LINE, STORE, Chunk, LaunchInfo, UnitOperation
-from warpsift.units.filtering import set_of
-from warpsift.units.scu import Scu
-from warpsift.units.scu_operation import OrderVector
+from warpsift.units.scu.filtering import set_of
+from warpsift.units.scu.scu_api import Scu
+from warpsift.units.scu.scu_operation import OrderVector
 
 KINDS = {LOAD: "load", STORE: "store", ATOMIC: "atomic"}
 GATHERED = {"distance", "lookup", "offsets"}  # arrays that a node number addresses: what grouping is for

@@ -19,7 +19,7 @@ from warpsift.engine.engine import Engine
 from warpsift.graph import CsrGraph, load_graph
 from warpsift.machines import load_machine
 from warpsift.simt import Gpu, Residency
-from warpsift.units.scu_floor import floor_cycles
+from warpsift.units.scu.scu_floor import floor_cycles
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from warpsift.results.rows import geometric_mean
-from warpsift.results.store import Store
+from warpsift.store.rows import geometric_mean
+from warpsift.store.store import Store
 
 Run = dict[str, Any]
 GRAPHS = ("kron", "delaunay", "cond", "ca", "msdoor", "human")

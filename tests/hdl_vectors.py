@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.hdl.compare import recording_gpu
-from warpsift.machines.scu_spec import ScuSpec
-from warpsift.units.scu import COMPARISONS, Scu
+from warpsift.hdl.same_bytes import recording_gpu
+from warpsift.units.scu.scu_spec import ScuSpec
+from warpsift.units.scu.scu_api import COMPARISONS, Scu
 
 # Small buffers: they fill, wrap and stall in operations of a hundred elements.
 SMALL = {"vector_buffer_bytes": 1024, "fetch_fifo_bytes": 1024, "hash_buffer_bytes": 576, "inflight_requests": 6}

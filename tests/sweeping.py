@@ -9,8 +9,8 @@ import threading
 from concurrent.futures import Executor, Future, InvalidStateError
 from typing import Any
 
-from warpsift.request import Request, make_request
-from warpsift.results.store import Record
+from warpsift.run.request import Request, make_request
+from warpsift.store.store import Record
 from warpsift.sweep import plan
 from warpsift.sweep.plan import Point
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from warpsift.algorithms import ALGORITHMS, OptionError, Options
 from warpsift.algorithms.common import INFINITY
-from warpsift.api import simulate
+from warpsift.run.execute import simulate
 from warpsift.graph import CsrGraph, GraphError, load_graph
 from warpsift.simt import Counter, Gpu
 

@@ -10,16 +10,19 @@ from types import SimpleNamespace
 import pytest
 
 from test_cli import call
-from warpsift.compare import compare
-from warpsift.experiments import mff, scu, which_unit, which_unit_why
-from warpsift.experiments import reproduce as reproducing
-from warpsift.experiments.reproduce import summary_of
-from warpsift.experiments.scale import FULL, QUICK, Scale, ScaleError, real_files
+from warpsift.run.comparison import compare
+from warpsift.studies import mff
+from warpsift.studies import scu
+from warpsift.studies import which_unit
+from warpsift.studies import which_unit_why
+from warpsift.studies import reproduce as reproducing
+from warpsift.studies.reproduce import summary_of
+from warpsift.studies.scale import FULL, QUICK, Scale, ScaleError, real_files
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
 from warpsift.report.figures import Chart, Figure, PaperValue
 from warpsift.report.text_bars import WIDTH, bar_lines
-from warpsift.request import RequestError, make_request
+from warpsift.run.request import RequestError, make_request
 from warpsift.sweep import SweepOptions, run_sweep
 
 TINY = Scale("tiny", 512, (1, 2), 1)
@@ -102,11 +105,11 @@ def test_wrong_requests():
 def test_figures_of_a_paper(paper, tmp_path, monkeypatch):
     for module in list(sys.modules.values()):
         name = getattr(module, "__name__", "")
-        if name.startswith("warpsift.experiments.") and isinstance(getattr(module, "GRAPHS", None), tuple):
+        if name.startswith("warpsift.studies.") and isinstance(getattr(module, "GRAPHS", None), tuple):
             monkeypatch.setattr(module, "GRAPHS", ("cond",) if ".scu" in name else ("dblp-2010",))
-        if name in ("warpsift.experiments.scu.ladder", "warpsift.experiments.mff.ladder"):
+        if name in ("warpsift.studies.scu.scu_ladder", "warpsift.studies.mff.mff_ladder"):
             monkeypatch.setattr(module, "RUNGS", dict(list(module.RUNGS.items())[:2]))
-        if name == "warpsift.experiments.mff.caches":
+        if name == "warpsift.studies.mff.mff_caches":
             monkeypatch.setattr(module, "GRAPH", "dblp-2010")
     requests = [r for experiment in paper.EXPERIMENTS for r in experiment.matrix(TINY)]
     results = run_sweep(requests, tmp_path / "runs.db", SweepOptions(workers=1, quiet=True))

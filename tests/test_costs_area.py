@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 from warpsift.costs.area import MffHardware, ScuHardware, mff_area, scu_area, unit_instance
-from warpsift.costs.errors import CactiError, CostError, CostNameError
-from warpsift.machines.mff_spec import Mff
-from warpsift.machines.scu_spec import ScuSpec
+from warpsift.costs.cost_errors import CactiError, CostError, CostNameError
+from warpsift.units.mff.mff_spec import Mff
+from warpsift.units.scu.scu_spec import ScuSpec
 
 
 @pytest.mark.parametrize("report", [scu_area(ScuHardware()), mff_area(MffHardware())], ids=["scu", "mff"])

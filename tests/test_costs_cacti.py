@@ -8,7 +8,7 @@ import pytest
 
 from warpsift.costs import cacti, cacti_table
 from warpsift.costs.cacti import Array, Figures
-from warpsift.costs.errors import CactiError
+from warpsift.costs.cost_errors import CactiError
 
 
 def test_every_array_of_the_grid_is_shipped():

@@ -3,7 +3,7 @@
 import pytest
 
 from warpsift.costs import dram_power
-from warpsift.costs.errors import CostNameError
+from warpsift.costs.cost_errors import CostNameError
 
 
 @pytest.fixture(params=["gddr5", "lpddr4"])

@@ -8,7 +8,7 @@ from warpsift.costs import ceilings, sensitivity
 from warpsift.costs.area import MffHardware, ScuHardware, unit_instance
 from warpsift.costs.coefficients import gpu_table, unit_table
 from warpsift.costs.energy import GPU_IDLE, combine, energy, joules_by_coefficient
-from warpsift.costs.errors import CostError, CostNameError
+from warpsift.costs.cost_errors import CostError, CostNameError
 from warpsift.costs.events import DRAM_EVENTS, GPU_EVENTS, REGISTER_ROWS, with_seconds
 from warpsift.engine.counters import MEANING
 

@@ -3,7 +3,7 @@
 import pytest
 
 from warpsift.costs import scaling
-from warpsift.costs.errors import ScalingError
+from warpsift.costs.cost_errors import ScalingError
 
 
 def test_energy_vector_45_to_32_nm():

@@ -6,7 +6,7 @@ import pytest
 
 from warpsift.costs import coefficients, show
 from warpsift.costs.coefficients import gpu_table, parse, unit_table
-from warpsift.costs.errors import CostNameError, CostTableError
+from warpsift.costs.cost_errors import CostNameError, CostTableError
 
 GOOD = {
     "technology": {"node_nm": 32, "voltage_v": 0.9, "source": "test"},

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from warpsift.engine.dram_harness import Memory, load_memory, memory_names, run_pattern
+from warpsift.engine.dram.dram_harness import Memory, load_memory, memory_names, run_pattern
 from warpsift.errors import WarpsiftError
 
 replace = msgspec.structs.replace
@@ -135,7 +135,7 @@ def test_unknown_memory_lists_the_known_ones():
 
 def test_plain_python_gives_equal_counters():
     code = (
-        "from warpsift.engine.dram_harness import run_pattern, memory_names\n"
+        "from warpsift.engine.dram.dram_harness import run_pattern, memory_names\n"
         "a = [(i * 2654435761) % (1 << 24) // 128 * 128 for i in range(150)]\n"
         "print([sorted(run_pattern(m, a, [i % 3 == 0 for i in range(150)]).items()) for m in memory_names()])"
     )

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_dram
-from warpsift.engine.dram_harness import load_memory, memory_names, run_pattern
+from warpsift.engine.dram.dram_harness import load_memory, memory_names, run_pattern
 from warpsift.machines.dram_spec import Dram, DramTiming
 
 small = st.integers

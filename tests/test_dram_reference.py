@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warpsift.engine.dram_harness import MEMORY_DIRECTORY, load_memory
-from warpsift.engine.dram_validate import PATTERNS, format_table, pattern, splitmix64, validate_dram
+from warpsift.engine.dram.dram_harness import MEMORY_DIRECTORY, load_memory
+from warpsift.engine.dram.dram_validate import PATTERNS, format_table, pattern, splitmix64, validate_dram
 
 REFERENCE = Path(__file__).parents[2] / "shared" / "reference" / "dram_reference.csv"
 RESULTS = tomllib.loads((MEMORY_DIRECTORY / "reference" / "results.toml").read_text())

@@ -7,7 +7,7 @@ import pytest
 
 from engine_streams import alu, atomic, barrier, chunk, launch, load, load_sectors, shared, simulate, store, transaction
 from warpsift.engine import Engine, EngineError
-from warpsift.engine.layout import JIT_ENABLED
+from warpsift.engine.core.jit import JIT_ENABLED
 from warpsift.machines import load_machine
 
 GTX980 = load_machine("gtx980")

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from warpsift.engine import Engine
-from warpsift.engine.run import run
+from warpsift.engine.main_loop import run
 from warpsift.machines import load_machine
-from warpsift.simt import Gpu, kernel
+from warpsift.simt import Gpu
+from warpsift.simt import kernel
 
 ROOT = Path(__file__).parent.parent
 
@@ -79,14 +80,14 @@ def test_an_edit_in_another_file_never_runs_old_code(tmp_path):
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
     engine = tmp_path / "src" / "warpsift" / "engine"
     (engine / "probe_low.py").write_text(
-        "from warpsift.engine.layout import i64, kernel\n\n\n@kernel(i64, i64)\ndef low(x):\n    return x + 1\n"
+        "from warpsift.engine.core.jit import compiled, i64\n\n\n@compiled(i64, i64)\ndef low(x):\n    return x + 1\n"
     )
     (engine / "probe_high.py").write_text(
-        "from warpsift.engine.layout import entry, i64\nfrom warpsift.engine.probe_low import low\n\n\n"
+        "from warpsift.engine.core.jit import entry, i64\nfrom warpsift.engine.probe_low import low\n\n\n"
         "@entry('a probe', i64, i64)\ndef high(x):\n    return low(x) * 10\n"
     )
     text = (
-        "from warpsift.engine.probe_high import high; import warpsift.engine.cache as c; "
+        "from warpsift.engine.probe_high import high; import warpsift.engine.core.compiled_code as c; "
         "print(high(1), sum(high.stats.cache_hits.values()))"
     )
     environment = {"PYTHONPATH": str(tmp_path / "src"), "WARPSIFT_CACHE_DIR": str(tmp_path / "cache")}

@@ -4,7 +4,7 @@ import pytest
 
 from warpsift.machines import load_machine
 from warpsift.validation.chase import dram_latency, l1_latency, l2_latency
-from warpsift.validation.compare import (
+from warpsift.validation.agreement import (
     LATENCIES,
     log_correlation,
     mean_absolute_error,

@@ -5,8 +5,9 @@ import heapq
 import numpy as np
 import pytest
 
-from warpsift.engine import wheel
-from warpsift.engine.layout import FOREVER, JIT_ENABLED, Arena, from_python
+from warpsift.engine.core import wheel
+from warpsift.engine.core.arena import Arena, FOREVER
+from warpsift.engine.core.jit import JIT_ENABLED, from_python
 
 push = from_python(wheel.wheel_push)
 pop = from_python(wheel.wheel_pop)

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warpsift.graph import CsrGraph, cache, load, load_graph
+from warpsift.graph import CsrGraph, cache, load_graph
+from warpsift.graph import loading as load
 from warpsift.graph.readers import npz
 
 

@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 from warpsift.cli import app
 from warpsift.costs import scaling, synthesis_table
 from warpsift.costs.area import ScuHardware, scu_area
-from warpsift.costs.errors import CostNameError
+from warpsift.costs.cost_errors import CostNameError
 from warpsift.hdl import areas, yosys
 from warpsift.hdl.synthesis import MemoryMacro, cell_areas_um2, macro_mm2, memories_of, parts_of, synthesise
-from warpsift.machines.scu_spec import ScuSpec
-from warpsift.request import RequestError
+from warpsift.units.scu.scu_spec import ScuSpec
+from warpsift.run.request import RequestError
 
 LIBERTY = """library (x) {
 cell (NAND2X1) {

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 import naive_mff
 from warpsift.algorithms import ALGORITHMS, OptionError, Options
 from warpsift.graph import load_graph
-from warpsift.simt import Counter, DeviceMemoryError, Gpu, KernelError, kernel
+from warpsift.simt import Counter, DeviceMemoryError, Gpu, KernelError
+from warpsift.simt import kernel
 from warpsift.simt.stream import GATHER, SCATTER
-from warpsift.units.mff import DRIVERS
+from warpsift.units.mff.mff_drivers import DRIVERS
 
 
 class Tape:

@@ -15,11 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_mff
-from warpsift.engine import crossbar, mff_state, noc
+from warpsift.engine.noc import crossbar
+from warpsift.units.mff import mff_state
+from warpsift.engine.noc import ports as noc
 from warpsift.engine.engine import Engine, EngineError
-from warpsift.engine.layout import from_python
+from warpsift.engine.core.jit import from_python
 from warpsift.machines import MachineError, load_machine
-from warpsift.simt import Gpu, kernel
+from warpsift.simt import Gpu
+from warpsift.simt import kernel
 from warpsift.simt.stream import LINE_SHIFT, LOAD
 
 MACHINE = "gtx480"

@@ -15,12 +15,12 @@ import pytest
 
 import pool_tasks
 from sweeping import outcome, points, requests
-from warpsift.request import make_request
-from warpsift.results.parallel import ClusterError, DaskPool, LocalPool, WorkerDied
-from warpsift.results.store import Store
+from warpsift.run.request import make_request
+from warpsift.sweep.workers import ClusterError, DaskPool, LocalPool, WorkerDied
+from warpsift.store.store import Store
 from warpsift.sweep import SweepOptions, plan, run_sweep
-from warpsift.sweep.progress import SweepProgress
-from warpsift.sweep.run import run_points
+from warpsift.sweep.sweep_progress import SweepProgress
+from warpsift.sweep.sweep_run import run_points
 from warpsift.sweep.work import Task, execute
 
 
@@ -104,8 +104,8 @@ def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
 
 def test_everything_is_compiled_before_the_workers_start(monkeypatch):
     """One smallest run for each kind of point, and a point that cannot run does not stop it."""
-    from warpsift import api
-    from warpsift.sweep import run as sweeping_run
+    from warpsift.run import execute as api
+    from warpsift.sweep import sweep_run as sweeping_run
 
     ran = []
     real = api.run_request

@@ -14,7 +14,7 @@ from warpsift.report.figures import Chart, Figure, FigureError, PaperValue, Prov
 from warpsift.report.html import write_report
 from warpsift.report.numbers import shown
 from warpsift.report.provenance import command_of
-from warpsift.request import Request, make_request
+from warpsift.run.request import Request, make_request
 
 EVIL = '</script><script>document.title="owned"</script><img src=x onerror="document.title=1">$a^$ & \'"'
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from warpsift import units
 from warpsift.algorithms import ALGORITHMS, Options
 from warpsift.algorithms.common import INFINITY
-from warpsift.algorithms.sssp import scu as sssp_scu
+from warpsift.units.scu.drivers import scu_sssp as sssp_scu
 from warpsift.graph import CsrGraph, load_graph
-from warpsift.machines.scu_spec import ScuSpec
+from warpsift.units.scu.scu_spec import ScuSpec
 from warpsift.simt import Counter, Gpu
 from warpsift.units import UnitError
 

@@ -10,13 +10,13 @@ from warpsift.algorithms import ALGORITHMS, Options
 from warpsift.engine.engine import Engine
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
-from warpsift.machines.load import MachineError
+from warpsift.machines.machine_file import MachineError
 from warpsift.simt import Counter, Gpu
-from warpsift.units import scu_operation
-from warpsift.units.filtering import set_of
-from warpsift.units.scu import Scu
-from warpsift.units.scu_floor import BOUNDS, bounds, floor_cycles
-from warpsift.units.scu_trace import PROBE
+from warpsift.units.scu import scu_operation
+from warpsift.units.scu.filtering import set_of
+from warpsift.units.scu.scu_api import Scu
+from warpsift.units.scu.scu_floor import BOUNDS, bounds, floor_cycles
+from warpsift.units.scu.scu_trace import PROBE
 
 IDEAL = {"ideal.l2": "true", "ideal.noc": "true"}  # every read takes the same time and nobody waits for a port
 N = 1 << 14

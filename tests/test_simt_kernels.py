@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from test_simt_coalesce import Keep
-from warpsift.simt import Counter, DeviceMemoryError, Gpu, KernelError, Residency, kernel
+from warpsift.simt import Counter, DeviceMemoryError, Gpu, KernelError, Residency
+from warpsift.simt import kernel
 from warpsift.simt.stream import ALU, BARRIER, LOAD, NO_SLOT, STORE
 
 
@@ -149,7 +150,7 @@ def test_the_stream_does_not_depend_on_the_size_of_waves(monkeypatch):
         for i in t.range(0, t.load(x, t.id) & 7):
             t.store(y, t.id, i)
 
-    monkeypatch.setattr(sys.modules["warpsift.simt.kernel"], "WAVE_THREADS_WITHOUT_RACES", 256)
+    monkeypatch.setattr(sys.modules["warpsift.simt.gpu"], "WAVE_THREADS_WITHOUT_RACES", 256)
     streams = []
     for sms in (1, 64):
         sink = Keep()

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-import warpsift.results.store as store_module
+import warpsift.store.store as store_module
 from sweeping import points
-from warpsift.request import make_request
-from warpsift.results.store import Store, StoreError, new_owner
+from warpsift.run.request import make_request
+from warpsift.store.store import Store, StoreError, new_owner
 from warpsift.sweep import plan
 
 RESULT = '{"check":"pass","cycles":7}'
@@ -58,7 +58,7 @@ def test_whatever_decides_a_result_is_in_the_key(monkeypatch):
         key(gpu="gtx480-gpgpusim4", overrides={"costs.noc_flit": 1e-12}),
         key(gpu="gtx480-gpgpusim4", overrides={"costs.noc_flit": 2e-12}),
     ]
-    monkeypatch.setattr("warpsift.sweep.version.source_version", lambda: "another")
+    monkeypatch.setattr("warpsift.store.source_version.source_version", lambda: "another")
     keys.append(key())
     assert len(set(keys)) == len(keys)
 
@@ -131,7 +131,7 @@ def test_a_lease_lapses_unless_it_is_renewed(path, monkeypatch):
 
 def test_the_claim_of_a_dead_process_is_free_at_once(path):
     (point,) = points(1)
-    code = "import sys; from warpsift.results.store import new_owner; print(new_owner())"
+    code = "import sys; from warpsift.store.store import new_owner; print(new_owner())"
     dead = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     with Store(path) as ledger:
         assert ledger.claim(point, dead) == "mine"
@@ -250,7 +250,7 @@ def test_a_readonly_store_can_be_read_and_not_written(readonly_store):
 def test_many_writers_at_once(path):
     """Processes that open, claim and finish at the same moment: every point once, nothing damaged."""
     code = (
-        "import sys; from warpsift.results.store import Store, new_owner; from sweeping import points\n"
+        "import sys; from warpsift.store.store import Store, new_owner; from sweeping import points\n"
         "owner = new_owner(); taken = 0\n"
         "with Store(sys.argv[1]) as ledger:\n"
         "    for point in points(40):\n"

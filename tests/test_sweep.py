@@ -16,14 +16,14 @@ import pytest
 from sweeping import WARPSIFT, WatchedPool, call, outcome, points, requests
 from warpsift import load_graph, simulate
 from warpsift.errors import WarpsiftError
-from warpsift.request import RequestError, make_request
-from warpsift.results.compare import compare, pareto
-from warpsift.results.export import ExportError, export, to_dataframe
-from warpsift.results.rows import QueryError, flat_row, sort, where
-from warpsift.results.store import Store, StoreError
+from warpsift.run.request import RequestError, make_request
+from warpsift.store.designs import compare, pareto
+from warpsift.store.export import ExportError, export, to_dataframe
+from warpsift.store.rows import QueryError, flat_row, sort, where
+from warpsift.store.store import Store, StoreError
 from warpsift.sweep import SweepError, SweepOptions, read_sweep, run_sweep, sweep_requests
-from warpsift.sweep.progress import SweepProgress
-from warpsift.sweep.run import run_points
+from warpsift.sweep.sweep_progress import SweepProgress
+from warpsift.sweep.sweep_run import run_points
 
 QUIET = SweepOptions(workers=1, quiet=True)
 

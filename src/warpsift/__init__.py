@@ -1,28 +1,58 @@
 """warpsift: a design lab for graph processing on GPUs with special hardware units."""
 
-__version__ = "0.1.0"
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
 
+from warpsift import units as _units  # noqa: F401 (machine files have the sections of the units that are registered)
 from warpsift.errors import WarpsiftError
 
-__all__ = ["Gpu", "WarpsiftError", "kernel", "load_graph", "simulate", "time_trace"]
+try:
+    __version__ = version("warpsift")
+except PackageNotFoundError:  # run from sources that were never installed
+    __version__ = "0+unknown"
+
+if TYPE_CHECKING:
+    from warpsift.engine.engine import Engine
+    from warpsift.graph import load_graph
+    from warpsift.machines import load_machine
+    from warpsift.run.comparison import compare
+    from warpsift.run.execute import simulate
+    from warpsift.simt import Gpu, kernel
+    from warpsift.sweep import run_sweep
+    from warpsift.traces.trace_timing import time_trace
+
+__all__ = [
+    "Engine",
+    "Gpu",
+    "WarpsiftError",
+    "compare",
+    "kernel",
+    "load_graph",
+    "load_machine",
+    "run_sweep",
+    "simulate",
+    "time_trace",
+]
+_HOMES = {
+    "Engine": "warpsift.engine.engine",
+    "Gpu": "warpsift.simt",
+    "compare": "warpsift.run.comparison",
+    "kernel": "warpsift.simt",
+    "load_graph": "warpsift.graph",
+    "load_machine": "warpsift.machines",
+    "run_sweep": "warpsift.sweep",
+    "simulate": "warpsift.run.execute",
+    "time_trace": "warpsift.traces.trace_timing",
+}
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     """Import the public names when they are first used: the command line answers --help at once."""
-    if name == "simulate":
-        from warpsift.api import simulate
+    if name not in _HOMES:
+        raise AttributeError(f"module 'warpsift' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
 
-        return simulate
-    if name == "time_trace":
-        from warpsift.traces.run import time_trace
 
-        return time_trace
-    if name == "load_graph":
-        from warpsift.graph import load_graph
-
-        return load_graph
-    if name in ("Gpu", "kernel"):
-        from warpsift import simt
-
-        return getattr(simt, name)
-    raise AttributeError(f"module 'warpsift' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,4 +1,4 @@
-"""The command line: a thin layer over `warpsift.api`.
+"""The command line: a thin layer over `warpsift.run.execute`.
 
 Exit codes: 0 fine, 1 the answer failed its check, 2 the request was wrong, 130 interrupted.
 """
@@ -63,7 +63,7 @@ def plain(value: Any) -> Any:
 
 def overrides_of(settings: list[str] | None, ideal: list[str] | None = None) -> dict[str, Any]:
     """--set a.b=c and --ideal part, as a dictionary."""
-    from warpsift.request import RequestError
+    from warpsift.run.request import RequestError
 
     overrides: dict[str, Any] = {}
     for setting in settings or []:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 import platformdirs
 
-from warpsift.costs.errors import CactiError
+from warpsift.costs.cost_errors import CactiError
 
 SOURCE_PACKAGE = "hwcomponents-cacti==1.0.40"
 SOURCE_SHA256 = "14d6541f28e7caabe2416ef29d0afc447885622c2657f6bcc69d00a15450d2bd"

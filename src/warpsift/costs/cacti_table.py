@@ -17,7 +17,7 @@ from importlib import resources
 
 from warpsift.costs import scaling
 from warpsift.costs.cacti import NODES_NM, Array, Figures
-from warpsift.costs.errors import CactiError
+from warpsift.costs.cost_errors import CactiError
 
 # Supply voltage of CACTI's itrs-hp devices: 45, 32 and 22 nm from its tech_params, the others interpolated as it does.
 VOLTAGE_V = {22: 0.80, 28: 0.86, 32: 0.90, 40: 0.9615, 45: 1.00}

@@ -6,7 +6,7 @@ width and clock cannot pass over its elements faster than one element per lane a
 
 from __future__ import annotations
 
-from warpsift.costs.errors import CostError
+from warpsift.costs.cost_errors import CostError
 
 
 def static_share_limit(energy_reduction: float, speedup: float) -> float:

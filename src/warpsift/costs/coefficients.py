@@ -17,12 +17,14 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from warpsift.costs import cacti_table, dram_power, scaling
-from warpsift.costs.errors import CostNameError, CostTableError, unknown
-from warpsift.costs.events import DRAM_EVENTS, DRAM_STATES, GPU_EVENTS, GPU_POWERS, UNIT_EVENTS
+from warpsift.costs.cost_errors import CostNameError, CostTableError, unknown
+from warpsift.costs.events import DRAM_EVENTS, DRAM_STATES, GPU_EVENTS, GPU_POWERS
 
+UNIT_LEAKAGE = "logic_leakage_per_mm2"  # the power that a unit's prices must state
 TRUST = ("measured", "published", "model", "derived", "assumption")  # from firm to weak
 _EVENT_KEYS = {"pj", "node_nm", "voltage_v", "scale", "cacti", "wire", "source", "trust", "low", "high"}
 _POWER_KEYS = {"w", "source", "trust", "low", "high"}
@@ -71,7 +73,7 @@ class CostTable:
 
 def names() -> list[str]:
     """The GPUs that have a cost table."""
-    skip = ("dram_", "cacti", "area", *UNIT_EVENTS)
+    skip = ("dram_", "cacti", "cells")
     folder = resources.files("warpsift.costs").joinpath("tables")
     files = [f.name[:-5] for f in folder.iterdir() if f.name.endswith(".toml")]
     return sorted(name for name in files if not name.startswith(skip))
@@ -91,16 +93,15 @@ def _gpu_table(name: str) -> CostTable:
     return parse(name, data, [e.coefficient for e in GPU_EVENTS], list(GPU_POWERS))
 
 
-def unit_table(unit: str) -> CostTable:
-    """The prices of a unit ('scu' or 'mff')."""
-    if unit not in UNIT_EVENTS:
-        raise CostNameError(unknown("unit", unit, UNIT_EVENTS))
-    return _unit_table(unit)
-
-
 @functools.cache
-def _unit_table(unit: str) -> CostTable:
-    return parse(unit, _read(unit), [e.coefficient for e in UNIT_EVENTS[unit]], ["logic_leakage_per_mm2"])
+def prices_in(folder: Path, unit: str, events: tuple[str, ...] | None = None) -> CostTable:
+    """The prices of a unit, from `prices.toml` in its folder; `events` are the coefficients that it must have."""
+    path = folder / "prices.toml"
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise CostTableError(f"prices of unit '{unit}': {error}") from error
+    return parse(unit, data, data.get("event", {}) if events is None else events, [UNIT_LEAKAGE])
 
 
 def _read(name: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
-from warpsift.costs.errors import CostNameError, CostTableError, unknown
+from warpsift.costs.cost_errors import CostNameError, CostTableError, unknown
 
 STATES = ("active", "precharged", "active_power_down", "power_down", "self_refresh")
 _STATE_CURRENT = dict(zip(STATES, ("idd3n_ma", "idd2n_ma", "idd3p_ma", "idd2p_ma", "idd6_ma"), strict=True))

@@ -13,13 +13,13 @@ L2, interconnect, memory and board stay on in all three, since the unit uses the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from warpsift.costs.coefficients import CostTable, gpu_table, unit_table
-from warpsift.costs.errors import CostError, CostNameError, unknown
-from warpsift.costs.events import DRAM_EVENTS, GPU_EVENTS, GPU_POWERS, UNIT_EVENTS, Counters, Event, with_derived
+from warpsift.costs.coefficients import UNIT_LEAKAGE, CostTable, gpu_table
+from warpsift.costs.cost_errors import CostError, CostNameError, unknown
+from warpsift.costs.events import DRAM_EVENTS, GPU_EVENTS, GPU_POWERS, Counters, Event, with_derived
 
 GPU_IDLE = ("none", "clock_gate", "power_gate")
 RETENTION = 0.05  # assumption: sleep transistors and retained state leave a few percent of an SM's leakage
@@ -43,7 +43,7 @@ class EnergyReport:
     """What a run cost. `energy_joules` is the sum of `charges`."""
 
     machine: str
-    unit: str | None
+    units: tuple[str, ...]
     gpu_idle: str
     seconds: float
     charges: tuple[Charge, ...]
@@ -73,7 +73,7 @@ class EnergyReport:
     @property
     def unit_joules(self) -> float:
         """What the unit itself took; everything else, memory included, is the GPU's."""
-        own = tuple(f"{unit}." for unit in UNIT_EVENTS)
+        own = tuple(f"{unit}." for unit in self.units)
         return sum(charge.joules for charge in self.charges if charge.component.startswith(own))
 
     @property
@@ -107,7 +107,7 @@ class EnergyReport:
         """Plain data for JSON."""
         return {
             "machine": self.machine,
-            "unit": self.unit,
+            "unit": "+".join(self.units) or None,
             "gpu_idle": self.gpu_idle,
             "seconds": self.seconds,
             "energy_joules": self.energy_joules,
@@ -144,22 +144,24 @@ def _uncertainty(report: EnergyReport) -> dict[str, tuple[float, float]]:
 
 
 @dataclass(frozen=True)
-class UnitInstance:
-    """A unit as built: which prices, and what its storage and logic leak."""
+class BuiltUnit:
+    """A unit as built: what it pays for, at which prices, and what its storage and logic leak."""
 
-    name: str
+    name: str  # also the prefix of its components
+    events: tuple[Event, ...]
+    prices: CostTable
     leakage_w: float
 
 
 def energy(
     counters: Counters,
     machine: str,
-    unit: UnitInstance | None = None,
+    units: Sequence[BuiltUnit] = (),
     gpu_idle: str = "none",
     overrides: Mapping[str, float] | None = None,
     dram_access_bytes: int | None = None,
 ) -> EnergyReport:
-    """The energy of a run on a machine, with or without a unit.
+    """The energy of a run on a machine, with or without units.
 
     `counters` must hold `seconds`; `gpu_waiting_seconds` is the part of it in which the GPU waits for the unit. A
     counter that is not there counts as 0. `overrides` replaces coefficients (J or W) by name; `dram_access_bytes` is
@@ -173,30 +175,35 @@ def energy(
         raise CostError(
             f"gpu_waiting_seconds = {waiting:g} does not fit seconds = {seconds:g}; write 0 <= waiting <= seconds."
         )
-    gpu, own = _tables(machine, unit, overrides or {})
+    gpu, units = _tables(machine, units, overrides or {})
     gpu = _access_size(gpu, dram_access_bytes)
     filled = with_derived(counters)
     charges = _event_charges(filled, gpu, (*GPU_EVENTS, *DRAM_EVENTS))
     charges += _dram_background(filled, gpu, seconds)
-    if unit is not None and own is not None:
-        charges += _event_charges(filled, own, UNIT_EVENTS[unit.name])
-        charges.append(_unit_static(own, unit, seconds))
+    for unit in units:
+        charges += _event_charges(filled, unit.prices, unit.events)
+        charges.append(_unit_static(unit, seconds))
     totals = {
         mode: sum(c.joules for c in charges) + sum(c.joules for c in _gpu_static(gpu, seconds, waiting, mode))
         for mode in GPU_IDLE
     }
     charges += _gpu_static(gpu, seconds, waiting, gpu_idle)
-    return EnergyReport(machine, unit.name if unit else None, gpu_idle, seconds, tuple(charges), totals)
+    return EnergyReport(machine, tuple(unit.name for unit in units), gpu_idle, seconds, tuple(charges), totals)
 
 
 def _tables(
-    machine: str, unit: UnitInstance | None, overrides: Mapping[str, float]
-) -> tuple[CostTable, CostTable | None]:
-    gpu = gpu_table(machine)
-    own = unit_table(unit.name) if unit else None
-    of_unit = {n: v for n, v in overrides.items() if own and n in own.coefficients}
-    gpu = gpu.override({n: v for n, v in overrides.items() if n not in of_unit})
-    return gpu, own.override(of_unit) if own else None
+    machine: str, units: Sequence[BuiltUnit], overrides: Mapping[str, float]
+) -> tuple[CostTable, list[BuiltUnit]]:
+    """The prices of GPU and units, with what the user has set."""
+    own = {name for unit in units for name in unit.prices.coefficients}
+    gpu = gpu_table(machine).override({n: v for n, v in overrides.items() if n not in own})
+    changed = [
+        replace(
+            unit, prices=unit.prices.override({n: v for n, v in overrides.items() if n in unit.prices.coefficients})
+        )
+        for unit in units
+    ]
+    return gpu, changed
 
 
 def _access_size(table: CostTable, access_bytes: int | None) -> CostTable:
@@ -249,8 +256,8 @@ def _gpu_static(table: CostTable, seconds: float, waiting: float, gpu_idle: str)
     return [_charge(table, name, component, time[name]) for name, component in GPU_POWERS.items()]
 
 
-def _unit_static(table: CostTable, unit: UnitInstance, seconds: float) -> Charge:
-    price = table.coefficients["logic_leakage_per_mm2"]
+def _unit_static(unit: BuiltUnit, seconds: float) -> Charge:
+    price = unit.prices.coefficients[UNIT_LEAKAGE]
     joules = unit.leakage_w * seconds
     name, component = f"{unit.name}_leakage", f"{unit.name}.leakage"
     return Charge(name, component, seconds, joules, price.low, price.high, price.trust)
@@ -259,7 +266,7 @@ def _unit_static(table: CostTable, unit: UnitInstance, seconds: float) -> Charge
 def combine(reports: Iterable[EnergyReport]) -> EnergyReport:
     """One report for several parts of a run (launches, operations) on the same machine."""
     parts = list(reports)
-    if len({(p.machine, p.unit, p.gpu_idle) for p in parts}) != 1:
+    if len({(p.machine, p.units, p.gpu_idle) for p in parts}) != 1:
         raise CostError("only reports of one machine, one unit and one gpu_idle can be combined; group them first.")
     merged: dict[tuple[str, str], Charge] = {}
     for charge in (c for part in parts for c in part.charges):
@@ -271,4 +278,4 @@ def combine(reports: Iterable[EnergyReport]) -> EnergyReport:
     totals = {mode: sum(part.energy_by_gpu_idle[mode] for part in parts) for mode in GPU_IDLE}
     first = parts[0]
     seconds = sum(part.seconds for part in parts)
-    return EnergyReport(first.machine, first.unit, first.gpu_idle, seconds, tuple(merged.values()), totals)
+    return EnergyReport(first.machine, first.units, first.gpu_idle, seconds, tuple(merged.values()), totals)

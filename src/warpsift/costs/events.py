@@ -2,7 +2,7 @@
 
 An `Event` names a coefficient (an entry of `tables/*.toml`), the component it is booked under, and the counters that
 are multiplied by it. A counter that a run does not have counts as 0. To charge something new, add a line here and an
-entry in every table of that scope; the loader refuses a table that lacks one.
+entry in every table of that scope; the loader refuses a table that lacks one. Special units have events of their own.
 """
 
 from __future__ import annotations
@@ -60,26 +60,6 @@ DRAM_STATES = {  # coefficient (watts per device) -> DRAM state
     "dram_background_precharged": "precharged",
     "dram_background_power_down": "power_down",
 }
-
-# SCU, one line per stage of its pipeline (SCU paper, Fig. 7 and 8), per element.
-SCU_EVENTS = (
-    Event("scu_address", "scu.address_generator", {"scu_addresses": 1}),
-    Event("scu_fetch", "scu.data_fetch", {"scu_addresses": 1}),
-    Event("scu_coalesce", "scu.coalescing_units", {"scu_addresses": 1, "scu_hash_probes": 1}),
-    Event("scu_compare", "scu.bitmask_constructor", {"scu_elements_compared": 1}),
-    Event("scu_store", "scu.data_store", {"scu_elements_stored": 1}),
-    Event("scu_hash", "scu.filtering_grouping", {"scu_hash_probes": 1}),
-)
-
-# MFF (MFF paper, Fig. 7).
-MFF_EVENTS = (
-    Event("mff_issue", "mff.issue_engines", {"mff_jobs": 1}),
-    Event("mff_register", "mff.work_registers", {"mff_register_accesses": 1}),
-    Event("mff_tag_search", "mff.tag_units", {"mff_tag_searches": 1}),
-    Event("mff_line_access", "mff.line_data", {"mff_line_accesses": 1}),
-)
-
-UNIT_EVENTS: dict[str, tuple[Event, ...]] = {"scu": SCU_EVENTS, "mff": MFF_EVENTS}
 
 # Powers that a table must state. `sm_clock` runs while kernels run; the rest runs always, unless gated.
 GPU_POWERS = {

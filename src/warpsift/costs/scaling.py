@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from warpsift.costs.errors import ScalingError
+from warpsift.costs.cost_errors import ScalingError
 
 # (a, b, c) of energy = a V² + b V + c, table of the paper; HP = high performance, LP = low power.
 ENERGY_HP = {

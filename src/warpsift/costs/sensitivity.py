@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from warpsift.costs.cost_errors import CostError
 from warpsift.costs.energy import EnergyReport, joules_by_coefficient
-from warpsift.costs.errors import CostError
 
 FACTORS = (0.5, 2.0)
 # One more "coefficient" of a saving: everything that is paid by time at once, since most of it rests on the same few

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpsift.costs.coefficients import Coefficient, CostTable, gpu_table, unit_table
+from warpsift.costs.coefficients import Coefficient, CostTable, gpu_table
 
 
-def rows(machine: str, unit: str | None = None) -> list[dict[str, Any]]:
-    """All prices of a machine, and of a unit if one is named."""
-    found = _rows(gpu_table(machine))
-    return found + (_rows(unit_table(unit)) if unit else [])
+def rows(machine: str, *units: CostTable) -> list[dict[str, Any]]:
+    """All prices of a machine, and of units."""
+    return [row for table in (gpu_table(machine), *units) for row in _rows(table)]
 
 
 def _rows(table: CostTable) -> list[dict[str, Any]]:
@@ -49,10 +48,10 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-def text(machine: str, unit: str | None = None) -> str:
+def text(machine: str, *units: CostTable) -> str:
     """The rows as plain text, one coefficient in two lines."""
     lines = []
-    for table in [gpu_table(machine)] + ([unit_table(unit)] if unit else []):
+    for table in (gpu_table(machine), *units):
         lines += [
             f"{table.name}: {table.description}",
             f"  {table.node_nm:g} nm, {table.voltage_v:g} V ({table.technology_source})",

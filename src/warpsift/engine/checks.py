@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from warpsift.engine import mff_state, wheel
-from warpsift.engine.l1 import NO_LINE, NO_MERGE, NO_MSHR, NO_NETWORK
-from warpsift.engine.mff_command import ERROR_COMMANDS_EXHAUSTED, ERROR_NOTHING_BOUND
-from warpsift.engine.noc import ERROR_PACKETS_EXHAUSTED
-from warpsift.engine.run import ERROR_DEADLOCK
-from warpsift.engine.sm import ERROR_NO_UNIT
-from warpsift.engine.sm_state import AT_BARRIER
+from warpsift.engine.core import wheel
+from warpsift.engine.l1.l1 import NO_LINE, NO_MERGE, NO_MSHR, NO_NETWORK
+from warpsift.engine.machine_cycle import ERROR_DEADLOCK
+from warpsift.engine.noc.ports import ERROR_PACKETS_EXHAUSTED
+from warpsift.engine.sm.sm_state import AT_BARRIER
+from warpsift.engine.sm.warp_scheduler import ERROR_NO_UNIT
 from warpsift.simt.stream import ALU, Chunk
 
 if TYPE_CHECKING:
@@ -68,13 +67,10 @@ def verify(engine: Engine, result: LaunchResult, expected: Expected) -> None:
         "L2 fills returned": (int(arrays["l2.slices"]["fills_in_flight"].sum()), 0),
         "memory instructions finished": (int(arrays["sms"]["ops_in_flight"].sum()), 0),
         "scoreboard slots free": (int(arrays["sm.slots"]["count"].sum()), 0),
-        "fast-forward commands finished": (int(arrays["mff"][0].commands_used), 0),
-        "fast-forward registers free": (int(arrays["mff"][0].registers_used), 0),
-        "fast-forward tags free": (int(arrays["mff"][0].tags_used), 0),
-        "fast-forward lines free": (int(arrays["mff"][0].lines_used), 0),
-        "fast-forward words sent or set": (c.mff_words_sent + c.mff_scatter_bits, c.mff_words),
         "warps resident": (int(arrays["sms"]["warps_resident"].sum()), 0),
     }
+    for unit in engine.units.values():
+        equal |= unit.balances(arrays, c)
     if not machine.ideal.dram:
         equal["sectors read from DRAM = L2 fills"] = (fetched * (machine.dram.request_bytes // 32), c.l2_fills)
     if machine.l2.fill_bytes == machine.dram.request_bytes == 32:
@@ -91,8 +87,8 @@ def progress_marks(engine: Engine) -> tuple[int, ...]:
         int(a["noc"][0].request_flits_sent) + int(a["noc"][0].reply_flits_sent),
         int(a["l2"][0].l2_fills) + int(a["l2"][0].l2_busy_cycles),
         int(a["dram"][0].dram_reads) + int(a["dram"][0].dram_writes),
-        int(a["mff"][0].mff_register_accesses) + int(a["mff"][0].mff_jobs) + int(a["mff"][0].mff_lines_written),
         int(a["l1"][0].l1_read_hits) + int(a["sm"][0].shared_passes) + int(a["sm"][0].ctas_completed),
+        *(mark for unit in engine.units.values() for mark in unit.progress_marks(a)),
     )
 
 
@@ -118,7 +114,8 @@ def stuck_components(engine: Engine) -> list[str]:
             found.append(f"{used} flits wait in the network of {name}")
     if a["dram"][0].active:
         found.append(f"DRAM holds {int(a['dram'][0].active)} requests")
-    found += mff_state.stuck_parts(a)
+    for unit in engine.units.values():
+        found += unit.stuck(a)
     return found or ["no component holds anything: a warp was lost"]
 
 
@@ -142,13 +139,9 @@ def explain(engine: Engine) -> str:
     if code == ERROR_PACKETS_EXHAUSTED:
         return f"the network is out of packets at cycle {engine.cycle}: {_list_stuck(engine)}"
     if code == ERROR_NO_UNIT:
-        return "the stream holds an instruction of a kind that this engine does not know"
-    if code == ERROR_NOTHING_BOUND:
-        return (
-            "the stream holds a command to the memory fast-forward unit, but its edges, values or active list are not "
-            "bound: LaunchInfo.fast_forward must name them (gpu.bind_fast_forward)"
-        )
-    if code == ERROR_COMMANDS_EXHAUSTED:
-        held = "more commands to the memory fast-forward unit are under way than the model holds"
-        return f"{held}, at cycle {engine.cycle}"
+        return f"the stream holds an instruction of a unit that is not plugged in: the engine has units={list(engine.units)}"
+    for unit in engine.units.values():
+        text = unit.explain(code)
+        if text is not None:
+            return f"{text}, at cycle {engine.cycle}"
     return f"engine error {code} at cycle {engine.cycle}"

@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from warpsift.engine import dram_state, l1, l2_state, mff_state, noc, scu_state, sm_state
+from warpsift.engine.dram import dram_state
+from warpsift.engine.l1 import l1
+from warpsift.engine.l2 import l2_state
+from warpsift.engine.noc import ports as noc
+from warpsift.engine.sm import sm_state
 
 COMPONENTS: dict[str, dict[str, str]] = {
     "sm": sm_state.COUNTERS,
@@ -17,10 +21,7 @@ COMPONENTS: dict[str, dict[str, str]] = {
     "noc": noc.COUNTERS,
     "l2": l2_state.COUNTERS,
     "dram": dram_state.COUNTERS,
-    "mff": mff_state.COUNTERS,
-    "scu": scu_state.COUNTERS,
 }
-PEAKS = ("l1_mshr_peak", *mff_state.PEAKS)  # largest value, not a sum
 
 _OWN = {
     "cycles": "core cycles from the start of the launch to its end, launch overhead included",
@@ -34,6 +35,11 @@ _DERIVED = {
     "instructions_per_cycle": "warp instructions per core cycle",
 }
 MEANING: dict[str, str] = {**_OWN, **{k: v for group in COMPONENTS.values() for k, v in group.items()}, **_DERIVED}
+
+
+def is_peak(name: str) -> bool:
+    """Whether a counter is the largest value seen, so that sums take the larger; all others add up."""
+    return name.endswith("_peak")
 
 
 def describe(name: str) -> str:
@@ -73,7 +79,7 @@ class Counters(Mapping[str, int]):
         return Counters(
             {
                 name: max(self.get(name, 0), other.get(name, 0))
-                if name in PEAKS
+                if is_peak(name)
                 else self.get(name, 0) + other.get(name, 0)
                 for name in sorted(names)
             }

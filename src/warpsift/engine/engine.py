@@ -10,32 +10,28 @@ between launches; L1 is flushed when one begins.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from warpsift.engine import (
-    arrays,
-    checks,
-    dram,
-    l1,
-    l2_state,
-    mff_state,
-    noc,
-    sampling,
-    scu_driver,
-    scu_state,
-    sm_state,
-    wheel,
-)
-from warpsift.engine.counters import COMPONENTS, PEAKS, Counters
-from warpsift.engine.layout import Arena
-from warpsift.engine.run import DONE, FAILED, NEED_WORK, run
+from warpsift.engine import checks, unit_socket
+from warpsift.engine.core import array_traffic, sampling, wheel
+from warpsift.engine.core.arena import Arena
+from warpsift.engine.counters import COMPONENTS, Counters, is_peak
+from warpsift.engine.dram import dram_controller as dram
+from warpsift.engine.l1 import l1
+from warpsift.engine.l2 import l2_state
+from warpsift.engine.machine_cycle import DONE, FAILED, NEED_WORK
+from warpsift.engine.main_loop import NO_UNIT, run
+from warpsift.engine.noc import ports as noc
+from warpsift.engine.sm import sm_state
+from warpsift.engine.unit_socket import UnitComponent
 from warpsift.errors import WarpsiftError
 from warpsift.machines.spec import Machine
-from warpsift.simt.stream import OP, Chunk, LaunchInfo, UnitOperation
+from warpsift.simt.stream import OP, Chunk, LaunchInfo, UnitInfo, UnitOperation
 
 PAUSE_CYCLES = 1 << 17  # the run comes up for air: Ctrl-C, progress, watchdog
 
@@ -55,12 +51,22 @@ class LaunchResult:
     arrays: dict[str, dict[str, int]] = field(default_factory=dict)  # traffic per named array
 
 
+@dataclass(frozen=True)
+class OperationResult:
+    """One timed operation of a unit."""
+
+    info: UnitInfo
+    start_cycle: int
+    counters: Counters
+
+
 class Engine:
-    """A modelled GPU that runs instruction streams (a `Sink`)."""
+    """A modelled GPU that runs instruction streams (a `Sink`), with the units that are plugged in."""
 
     def __init__(
         self,
         machine: Machine,
+        units: Sequence[UnitComponent] = (),
         *,
         checks: bool = False,
         sample_interval_cycles: int = 0,
@@ -68,7 +74,9 @@ class Engine:
     ) -> None:
         self.machine = machine
         self.launches: list[LaunchResult] = []
-        self.operations: list[scu_driver.OperationResult] = []
+        self.operations: list[OperationResult] = []
+        self.units = {unit.name: unit for unit in units}
+        self.counters = {**COMPONENTS, **{name: unit.counters for name, unit in self.units.items()}}
         self._progress = progress
         self._checks = checks
         self._arena = Arena()
@@ -76,10 +84,11 @@ class Engine:
         S, arena = self._S, self._arena
         S.checks = checks
         wheel.allocate(arena)
-        arrays.allocate(arena)
-        for component in (noc, l2_state, dram, sm_state, l1, mff_state, scu_state):
+        array_traffic.allocate(arena)
+        for component in (noc, l2_state, dram, sm_state, l1):
             component.allocate(arena, machine)
-        places = {name: part for part, group in COMPONENTS.items() for name in group}
+        unit_socket.allocate(arena, tuple(units), machine)
+        places = {name: part for part, group in self.counters.items() for name in group}
         sampling.allocate(arena, sample_interval_cycles, places)
         self._launch: LaunchInfo | None = None
         self._live: dict[int, tuple[str, ...]] = {}
@@ -105,10 +114,11 @@ class Engine:
         self._arena.arrays["l1.lines"]["valid"] = 0
         self._arena.arrays["l1.lines"]["used"] = 0
         self._arena.arrays["arrays"][:] = 0
-        for part, group in COMPONENTS.items():
-            for name in set(PEAKS) & set(group):
+        for part, group in self.counters.items():
+            for name in filter(is_peak, group):
                 setattr(self._record(part), name, 0)
-        mff_state.bind(S, self._arena, launch.fast_forward)
+        for unit in self.units.values():
+            unit.begin(self._arena, launch)
         self._before = self._read()
         self._before_sms = self._arena.arrays["sms"]["instructions"].copy()
         self._expected = checks.Expected()
@@ -150,22 +160,18 @@ class Engine:
         self._launch = None
         return result
 
-    def operation(self, operation: UnitOperation) -> scu_driver.OperationResult:
-        """Run an operation of the SCU; the GPU waits for it."""
+    def operation(self, operation: UnitOperation) -> OperationResult:
+        """Run an operation of a unit; the GPU waits for it."""
         S, info = self._S, operation.info
-        if info.unit != "scu" or self._launch is not None:
-            raise EngineError(
-                f"operation {info.operation!r} of unit {info.unit!r}: only the SCU's run, between launches"
-            )
-        from warpsift.engine.scu_run import run_scu  # here, since it is compiled only for runs that use the unit
-
+        unit = self.units.get(info.unit)
+        if unit is None or self._launch is not None:
+            where = "inside a launch" if unit is not None else f"on an engine with units={list(self.units)}"
+            raise EngineError(f"operation {info.operation!r} of unit {info.unit!r} cannot run {where}")
         self._start = int(S.now)
         self._before = self._read()
-        scu_driver.run_operation(
-            self._arena.arrays, S, self.machine.scu, operation, lambda: self._advance(lambda until: run_scu(S, until))
-        )
+        unit.operate(self._arena, operation, lambda: self._advance(partial(run, S, unit.socket, 1)))
         self._close_dram()
-        result = scu_driver.OperationResult(info, self._start, self._difference(launches=0))
+        result = OperationResult(info, self._start, self._difference(launches=0))
         self.operations.append(result)
         return result
 
@@ -250,7 +256,7 @@ class Engine:
                 self._free_rows.append(row)
 
     def _run(self, final: bool) -> None:
-        self._advance(lambda until: run(self._S, int(final), until))
+        self._advance(partial(run, self._S, NO_UNIT, int(final)))
 
     def _advance(self, step: Callable[[int], int]) -> int:
         """Run a main loop until it wants more work or is done; it comes up for air now and then."""
@@ -285,18 +291,18 @@ class Engine:
         dram.finish_at(self._S, int(self._S.now) * int(D.dram_khz) // int(D.core_khz))
 
     def _read(self) -> dict[str, int]:
-        values = {name: int(self._record(part)[name]) for part, group in COMPONENTS.items() for name in group}
+        values = {name: int(self._record(part)[name]) for part, group in self.counters.items() for name in group}
         values["resident_warp_cycles"] = int(self._arena.arrays["sms"]["warp_cycles"].sum())
         return values
 
     def _difference(self, launches: int = 1) -> Counters:
         now = self._read()
-        values = {name: value if name in PEAKS else value - self._before[name] for name, value in now.items()}
+        values = {name: value if is_peak(name) else value - self._before[name] for name, value in now.items()}
         return Counters({"cycles": int(self._S.now) - self._start, "launches": launches, **values})
 
     def _array_traffic(self, launch: LaunchInfo) -> dict[str, dict[str, int]]:
         table = self._arena.arrays["arrays"]
         return {
-            name: {field_name: int(table[i][field_name]) for field_name in arrays.FIELDS}
-            for i, name in enumerate(launch.arrays[: arrays.ARRAYS])
+            name: {field_name: int(table[i][field_name]) for field_name in array_traffic.FIELDS}
+            for i, name in enumerate(launch.arrays[: array_traffic.ARRAYS])
         }

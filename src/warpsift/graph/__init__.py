@@ -2,8 +2,8 @@
 
 from warpsift.graph.csr import CsrGraph
 from warpsift.graph.describe import describe, list_graphs
-from warpsift.graph.errors import FileError, GraphError
-from warpsift.graph.load import load_graph
+from warpsift.graph.graph_errors import FileError, GraphError
+from warpsift.graph.loading import load_graph
 from warpsift.graph.readers.npz import save_graph
 from warpsift.graph.weights import require_nonnegative_weights
 

@@ -15,7 +15,7 @@ import zlib
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from warpsift.graph.errors import FileError
+from warpsift.graph.graph_errors import FileError
 from warpsift.graph.limits import LIMIT_VARIABLE
 
 _OPENERS = ((b"\x1f\x8b", "gzip", gzip.open), (b"BZh", "bzip2", bz2.open), (b"\xfd7zXZ\x00", "xz", lzma.open))

@@ -16,7 +16,7 @@ from pathlib import Path
 import platformdirs
 
 from warpsift.graph.csr import CsrGraph
-from warpsift.graph.errors import GraphError
+from warpsift.graph.graph_errors import GraphError
 from warpsift.graph.readers.npz import load_trusted, save_graph
 
 DIRECTORY_VARIABLE = "WARPSIFT_CACHE_DIR"

@@ -25,7 +25,7 @@ from warpsift.graph.build import (
     csr_arrays,
     weight_keys,
 )
-from warpsift.graph.errors import GraphError
+from warpsift.graph.graph_errors import GraphError
 
 if TYPE_CHECKING:
     import networkx

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from warpsift.graph.build import MAX_NODES
-from warpsift.graph.errors import GraphError
+from warpsift.graph.graph_errors import GraphError
 
 DEFAULT_MAX_BYTES = 4 << 30  # the memory of the papers' largest GPU (GTX 980, SCU paper table 3): more cannot run
 LIMIT_VARIABLE = "WARPSIFT_MAX_GRAPH_BYTES"

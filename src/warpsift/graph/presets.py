@@ -16,7 +16,6 @@ from fractions import Fraction
 from importlib import resources
 
 from warpsift.graph.csr import CsrGraph
-from warpsift.graph.errors import GraphError
 from warpsift.graph.generators.collab import collab
 from warpsift.graph.generators.delaunay import delaunay
 from warpsift.graph.generators.gene import gene
@@ -24,6 +23,7 @@ from warpsift.graph.generators.mesh3d import mesh3d
 from warpsift.graph.generators.rmat import kron
 from warpsift.graph.generators.road import road
 from warpsift.graph.generators.web import FAR_COPIES, web
+from warpsift.graph.graph_errors import GraphError
 from warpsift.graph.limits import size_problem
 
 _DENSEST = 0.25  # share of all pairs that a part of a gene network may join

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.graph.csr import CsrGraph
-from warpsift.graph.errors import GraphError
+from warpsift.graph.graph_errors import GraphError
 
 MAX_RANDOM_WEIGHT = 64
 

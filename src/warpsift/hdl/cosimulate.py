@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from warpsift.hdl.compare import Vector
 from warpsift.hdl.interfaces import COMMAND, reply_layout, request_layout
 from warpsift.hdl.parameters import ScuParameters
+from warpsift.hdl.same_bytes import Vector
 from warpsift.hdl.yosys import HdlToolError
 
 JOB, BEFORE, AFTER, LOG = "job.json", "before.npz", "after.npz", "simulation.log"

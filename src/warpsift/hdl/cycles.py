@@ -16,13 +16,13 @@ import numpy as np
 
 from warpsift.engine.counters import Counters
 from warpsift.engine.engine import Engine
-from warpsift.hdl.compare import RecordingSink, difference, recording_gpu
 from warpsift.hdl.memory_model import MemoryModel
+from warpsift.hdl.same_bytes import RecordingSink, difference, recording_gpu
 from warpsift.hdl.simulate import HardwareScu
 from warpsift.machines import load_machine
-from warpsift.machines.scu_spec import ScuSpec
 from warpsift.simt import Gpu
-from warpsift.units.scu import Scu
+from warpsift.units.scu.scu_api import Scu
+from warpsift.units.scu.scu_spec import ScuSpec
 
 LIMIT = 0.05  # the largest difference that counts as agreement
 SETTINGS = {"ideal.l2": "true", "l2.port_bytes_per_cycle": "128"}
@@ -184,7 +184,7 @@ class Row:
 def engine_counters(work: Callable[[Inputs], None], overrides: dict[str, str]) -> Counters:
     machine = load_machine("gtx980", SETTINGS | overrides)
     engine = Engine(machine)
-    work(Inputs(Scu(Gpu(engine, memory_bytes=1 << 26), machine.scu)))
+    work(Inputs(Scu(Gpu(engine, memory_bytes=1 << 26), machine.unit("scu"))))
     return engine.operations[-1].counters
 
 
@@ -211,8 +211,8 @@ def round_trip_cycles() -> int:
 def hardware_cycles(work: Callable[[Inputs], None], overrides: dict[str, str], latency: int) -> int:
     machine = load_machine("gtx980", SETTINGS | overrides)
     gpu, sink = recording_gpu(1 << 26)
-    work(Inputs(Scu(gpu, machine.scu)))
-    return run_last(sink, built(machine.scu), latency)
+    work(Inputs(Scu(gpu, machine.unit("scu"))))
+    return run_last(sink, built(machine.unit("scu")), latency)
 
 
 @functools.lru_cache(maxsize=2)

@@ -15,10 +15,10 @@ import numpy as np
 from warpsift.hdl.interfaces import COMPARE, FILTER, FLOAT, GROUP, SIGNED, STORE, UNSIGNED
 from warpsift.simt import DeviceArray
 from warpsift.simt.stream import LINE_BYTES
-from warpsift.units.filtering import FilterTable
-from warpsift.units.scu import COMPARISONS, ScuError
-from warpsift.units.scu_operation import ScuOperation
-from warpsift.units.scu_trace import ScuSetup
+from warpsift.units.scu.filtering import FilterTable
+from warpsift.units.scu.scu_api import COMPARISONS, ScuError
+from warpsift.units.scu.scu_operation import ScuOperation
+from warpsift.units.scu.scu_trace import ScuSetup
 
 NAMES = {function: name for name, function in COMPARISONS.items()}
 NUMBERS = {name: number for number, name in enumerate(COMPARISONS)}

@@ -20,7 +20,7 @@ LINE_ADDRESS_BITS = ADDRESS_BITS - 7
 STORE, COMPARE, FILTER, GROUP = range(4)
 # Number kinds
 UNSIGNED, SIGNED, FLOAT = range(3)
-# Comparisons, in the order of warpsift.units.scu.COMPARISONS
+# Comparisons, in the order of warpsift.units.scu.scu_api.COMPARISONS
 EQUAL, DIFFERENT, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL = range(6)
 # Kinds of tags
 TAG_READ, TAG_VECTOR, TAG_WRITE = 0, 1, 2  # data port

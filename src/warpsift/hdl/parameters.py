@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warpsift.machines.scu_buffers import FetchFifo, vector_share_lines
-from warpsift.machines.scu_spec import ScuSpec
 from warpsift.simt.stream import LINE_BYTES, SECTOR_BYTES
-from warpsift.units.scu import ScuError
-from warpsift.units.scu_trace import BUFFER_ROW_BYTES, EVICTED_GROUPS
+from warpsift.units.scu.scu_api import ScuError
+from warpsift.units.scu.scu_buffers import FetchFifo, vector_share_lines
+from warpsift.units.scu.scu_spec import ScuSpec
+from warpsift.units.scu.scu_trace import BUFFER_ROW_BYTES, EVICTED_GROUPS
 
 ADDRESS_BITS = 40  # virtual addresses of Maxwell GPUs
 COUNT_BITS = 32  # elements of an operation

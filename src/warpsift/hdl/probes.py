@@ -16,7 +16,7 @@ from amaranth.lib.wiring import In, Out
 from warpsift.hdl.interfaces import COMMAND, GROUP, fetched_layout, read_layout, stream_of
 from warpsift.hdl.logic import encode, lowest
 from warpsift.hdl.parameters import ADDRESS_BITS, SET_BITS, ScuParameters, bits_for
-from warpsift.units.filtering import MULTIPLIER
+from warpsift.units.scu.filtering import MULTIPLIER
 
 PROBE = data.StructLayout({"set": SET_BITS, "wanted": 28, "cost": 32, "flush": 1})
 

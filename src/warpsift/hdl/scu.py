@@ -16,7 +16,8 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out, connect
 
 from warpsift.hdl.address import AddressStage, Expander, InputWalker
-from warpsift.hdl.coalesce import CoalescingUnit
+from warpsift.hdl.coalescing_unit import CoalescingUnit
+from warpsift.hdl.data_store import BitmaskConstructor, BitPacker, DataStore
 from warpsift.hdl.fetch import DataFetch
 from warpsift.hdl.hashing import FilteringGrouping
 from warpsift.hdl.interfaces import (
@@ -34,7 +35,6 @@ from warpsift.hdl.interfaces import (
 )
 from warpsift.hdl.logic import encode, lowest
 from warpsift.hdl.parameters import VECTORS, ScuParameters, bits_for
-from warpsift.hdl.store import BitmaskConstructor, BitPacker, DataStore
 from warpsift.hdl.vectors import BitWindow, VectorBuffer
 
 

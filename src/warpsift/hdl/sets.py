@@ -11,10 +11,10 @@ from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from warpsift.hdl.data_store import less_and_equal
 from warpsift.hdl.interfaces import COMMAND, GROUP
 from warpsift.hdl.logic import encode, lowest
 from warpsift.hdl.probes import PROBE
-from warpsift.hdl.store import less_and_equal
 
 WAYS = 16
 WORDS = data.ArrayLayout(32, 2 * WAYS)

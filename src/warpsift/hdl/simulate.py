@@ -16,7 +16,7 @@ from warpsift.hdl.interfaces import COMMAND
 from warpsift.hdl.memory_model import MOST_CYCLES, MemoryModel, Request
 from warpsift.hdl.parameters import ScuParameters
 from warpsift.hdl.scu import Scu
-from warpsift.machines.scu_spec import ScuSpec
+from warpsift.units.scu.scu_spec import ScuSpec
 
 
 class HardwareScu:

@@ -19,17 +19,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpsift.costs import cacti_table, scaling
-from warpsift.costs.errors import CactiError
-from warpsift.costs.synthesis_table import LIBRARY_NODE_NM, UTILISATION
+from warpsift.costs.cost_errors import CactiError
 from warpsift.errors import WarpsiftError
 from warpsift.hdl import yosys
 from warpsift.hdl.verilog import to_rtlil
-from warpsift.machines.scu_spec import ScuSpec
+from warpsift.units.scu import synthesis_table
+from warpsift.units.scu.scu_spec import ScuSpec
+from warpsift.units.scu.synthesis_table import LIBRARY_NODE_NM, UTILISATION
 
 LIBRARY = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
 FLIP_FLOP = re.compile(r"DFF|LATCH")
 
-TABLE = Path(cacti_table.__file__).parent / "tables" / "scu_synthesis.csv"
+TABLE = Path(synthesis_table.__file__).parent / "synthesis.csv"
 COLUMNS = ("width", "part", "cells", "flip_flops", "library_um2", "memories")
 
 # The parts of costs/area.py, by the names of the top level's submodules

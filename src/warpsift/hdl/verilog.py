@@ -8,7 +8,7 @@ import warnings
 from pathlib import Path
 
 from warpsift.hdl import yosys
-from warpsift.machines.scu_spec import ScuSpec
+from warpsift.units.scu.scu_spec import ScuSpec
 
 
 @functools.lru_cache(maxsize=4)

@@ -6,14 +6,13 @@ that no hardware could have, naming the key.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from warpsift.errors import WarpsiftError
 from warpsift.machines.dram_spec import Dram
-from warpsift.machines.mff_spec import Mff
-from warpsift.machines.scu_spec import ScuSpec
+from warpsift.machines.unit_sections import default_specs
 
 LINE_BYTES = 128
 MAX_PORTS = 64  # inputs or outputs of one crossbar: arbitration uses one 64-bit mask per output
@@ -125,13 +124,18 @@ class Machine(Section, frozen=True, kw_only=True):
     dram: Dram
     launch: Launch = Launch()
     ideal: Ideal = Ideal()
-    mff: Mff = Mff()
-    scu: ScuSpec = ScuSpec()
+    units: dict[str, Any] = msgspec.field(default_factory=default_specs)  # specs of special units, by section
 
     @property
     def peak_dram_bytes_per_second(self) -> float:
         d = self.dram
         return d.channels * d.burst_bytes / d.burst_clocks * d.clock_mhz * 1e6
+
+    def unit(self, section: str) -> Any:
+        """The spec of a special unit, by its section of the machine file."""
+        if section not in self.units:
+            raise MachineError(f"machine {self.name!r} has no section [{section}]; there are {', '.join(self.units)}")
+        return self.units[section]
 
     def check(self) -> None:
         """Raise MachineError for an impossible geometry."""
@@ -145,8 +149,8 @@ class MachineError(WarpsiftError):
 
 def _problems(m: Machine):
     yield from _positive(m)
-    yield from m.mff.problems()
-    yield from m.scu.problems(m.noc.unit_ports)
+    for spec in m.units.values():
+        yield from spec.problems(m)
     sm, l1, l2, noc, dram = m.sm, m.l1, m.l2, m.noc, m.dram
     if sm.warps > MAX_WARPS_PER_SM:
         yield f"sm.warps = {sm.warps}: at most {MAX_WARPS_PER_SM} warps per SM are modelled"

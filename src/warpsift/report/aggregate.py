@@ -8,8 +8,8 @@ from typing import Any
 
 from warpsift.report.figures import COMMAND, Chart, Figure
 from warpsift.report.provenance import command_of
-from warpsift.results.rows import Row, flat_row, need_column
-from warpsift.results.store import Record
+from warpsift.store.rows import Row, flat_row, need_column
+from warpsift.store.store import Record
 
 
 def mean_rows(records: Iterable[Record], keys: Sequence[str], metric: str | Callable[[Record], float]) -> list[Row]:

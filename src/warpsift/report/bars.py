@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warpsift.compare import Comparison
+from warpsift.run.comparison import Comparison
 
 GPU_COLOUR, UNIT_COLOUR, MEMORY_COLOUR = "#4c78a8", "#f58518", "#9ecae9"
 

@@ -22,7 +22,7 @@ from warpsift.report.numbers import shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from warpsift.results.compare import Design
+    from warpsift.store.designs import Design
 
 # Blue, orange, green, violet, red, brown, teal, grey: apart for the common kinds of colour blindness in this order.
 PALETTE = ("#3b6fb6", "#e08a2e", "#3a9a74", "#8a5fb8", "#c4504f", "#8c6d4a", "#2fa3b5", "#7a7f87")

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from warpsift.report.layout import table_of
-from warpsift.results.record import RunResult
+from warpsift.report.screen_tables import table_of
+from warpsift.run.record import RunResult
 
 if TYPE_CHECKING:
-    from warpsift.compare import Comparison
     from warpsift.costs.sensitivity import Conclusion
+    from warpsift.run.comparison import Comparison
 
 Line = tuple[str, Callable[[dict[str, Any]], str]]
 IDLE_LABELS = {"none": "left clocked", "clock_gate": "clock-gated", "power_gate": "power-gated"}

@@ -22,7 +22,7 @@ from warpsift.report.charts import PALETTE, draw, save
 from warpsift.report.figures import COMMAND, Figure, Report
 from warpsift.report.html_parts import text
 from warpsift.report.numbers import shown
-from warpsift.results.export import export, have_parquet
+from warpsift.store.export import export, have_parquet
 
 
 class ReportError(WarpsiftError):

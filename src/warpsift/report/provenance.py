@@ -9,8 +9,8 @@ from typing import Any
 
 from warpsift.algorithms import Options
 from warpsift.report.figures import Provenance
-from warpsift.request import LOADING, Request
-from warpsift.results.store import Record
+from warpsift.run.request import LOADING, Request
+from warpsift.store.store import Record
 
 _USUAL = {f.name: f.default for f in fields(Request)}
 
@@ -24,7 +24,7 @@ def origin(graph: Mapping[str, Any]) -> str:
 
 def provenance_of(records: Iterable[Record]) -> Provenance:
     """What a page says about the runs that it was made of."""
-    from warpsift.sweep.version import versions
+    from warpsift.store.source_version import versions
 
     runs = list(records)
     graphs: dict[str, dict[str, Any]] = {}

@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from warpsift.errors import WarpsiftError
-from warpsift.results.timing import timing_of
+from warpsift.run.timing import timing_of
 
 if TYPE_CHECKING:  # the engine's code takes a while to load; a wrong path is known before
     from warpsift.engine import Engine

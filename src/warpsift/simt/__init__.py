@@ -1,12 +1,11 @@
 """SIMT kernels in NumPy style: one text computes the answer and produces the instruction stream."""
 
-from warpsift.simt.counters import Counter, LaunchRecord, OperationRecord, StreamCounters
-from warpsift.simt.fast_forward import FastForward, Target
-from warpsift.simt.fast_forward import FastForwardThreads as Threads
-from warpsift.simt.kernel import Gpu, Kernel, Residency, kernel
+from warpsift.simt.collectives import CollectiveThreads as Threads
+from warpsift.simt.gpu import Gpu, Kernel, Residency, kernel
 from warpsift.simt.memory import DeviceArray, DeviceMemory, DeviceMemoryError
 from warpsift.simt.registers import KernelError, Register
 from warpsift.simt.stream import Chunk, LaunchInfo, Sink, UnitInfo, UnitOperation
+from warpsift.simt.stream_counter import Counter, LaunchRecord, OperationRecord, StreamCounters
 
 __all__ = [
     "Chunk",
@@ -14,7 +13,6 @@ __all__ = [
     "DeviceArray",
     "DeviceMemory",
     "DeviceMemoryError",
-    "FastForward",
     "Gpu",
     "Kernel",
     "KernelError",
@@ -25,7 +23,6 @@ __all__ = [
     "Residency",
     "Sink",
     "StreamCounters",
-    "Target",
     "Threads",
     "UnitInfo",
     "UnitOperation",

@@ -16,7 +16,7 @@ the last has returned.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -37,11 +37,12 @@ STORE = 2  # global store; nobody waits for it
 ATOMIC = 3  # global atomic, performed at L2; `slot` is NO_SLOT if its old value is not used
 SHARED = 4  # shared-memory access; `count` passes through the banks (1 = free of conflicts); `slot` as for LOAD
 BARRIER = 5  # wait for all warps of the CTA
-# Commands to the memory fast-forward unit: `transactions` entries of `Chunk.commands` from `first`, one per thread
-# that wants words; `array` is the edge array C; `detail` 0: C of the in-edges, 1: of the out-edges.
-GATHER = 6  # `slot` as for LOAD
-SCATTER = 7  # nobody waits for it
-KIND_NAMES = ("alu", "load", "store", "atomic", "shared", "barrier", "gather", "scatter")
+# Commands to a special unit: `transactions` entries of `Chunk.commands` from `first`, which only the unit understands;
+# `detail` is its socket << COMMAND_UNIT_SHIFT | what it makes of the rest; `array` the array that it walks.
+COMMAND = 6  # `slot` as for LOAD
+POST = 7  # nobody waits for it
+COMMAND_UNIT_SHIFT = 8
+KIND_NAMES = ("alu", "load", "store", "atomic", "shared", "barrier", "command", "post")
 
 OP = np.dtype(
     [
@@ -68,10 +69,6 @@ LINE_SHIFT = 16
 REPEAT_SHIFT = 8
 SECTOR_MASK = (1 << SECTORS_PER_LINE) - 1
 
-# A thread's part of a command is one int64: first index into C << 16 | lane << 8 | number of words, 1 to 32.
-COMMAND_INDEX_SHIFT = 16
-COMMAND_LANE_SHIFT = 8
-
 
 @dataclass(frozen=True)
 class LaunchInfo:
@@ -85,7 +82,7 @@ class LaunchInfo:
     shared_bytes_per_cta: int = 0
     arrays: Sequence[str] = field(default_factory=tuple)  # names that OP.array indexes
     element_bytes: Sequence[int] = field(default_factory=tuple)  # their element sizes
-    fast_forward: Any = None  # a `FastForward` (simt/fast_forward.py): what GATHER and SCATTER chase, None if unbound
+    bindings: Mapping[str, Any] = field(default_factory=dict)  # what the units' commands work on, by unit
 
     @property
     def warps_per_cta(self) -> int:
@@ -100,7 +97,7 @@ class Chunk:
     warp_first: np.ndarray  # int64, warps + 1: warp w owns ops[warp_first[w] : warp_first[w + 1]]
     transactions: np.ndarray  # int64, see above
     ctas: int
-    commands: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))  # of GATHER and SCATTER, see above
+    commands: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))  # of COMMAND and POST, see above
 
     @property
     def warps(self) -> int:

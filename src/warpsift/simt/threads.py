@@ -10,9 +10,10 @@ global rules stand for what a compiler adds, taken from the PTX that nvcc and cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ class Batch:
 
 class Threads:
     """The `t` of a kernel. See also `collectives` for shared memory, barriers, ballots and scans."""
+
+    bindings: Mapping[str, Any] = MappingProxyType({})  # what the commands to special units work on, by unit
 
     def __init__(self, batch: Batch, recorder: Recorder) -> None:
         self.batch = batch

@@ -6,8 +6,8 @@ results[request].result["cycles"]
 """
 
 from warpsift.sweep.plan import Point, plan
-from warpsift.sweep.run import FailedRun, Results, SweepOptions, run_sweep
-from warpsift.sweep.spec import SweepError, read_sweep, sweep_requests
+from warpsift.sweep.sweep_file import SweepError, read_sweep, sweep_requests
+from warpsift.sweep.sweep_run import FailedRun, Results, SweepOptions, run_sweep
 
 __all__ = [
     "FailedRun",

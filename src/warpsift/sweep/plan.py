@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warpsift.errors import WarpsiftError
-from warpsift.request import LOADING, Request
-from warpsift.results.rows import parse_value
-from warpsift.results.text import digest, to_json
+from warpsift.run.request import LOADING, Request
+from warpsift.store.canonical_json import digest, to_json
+from warpsift.store.rows import parse_value
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def plan(requests: Iterable[Request], note: Callable[[str], None] | None = None)
     Loads every graph to know its content; `note` hears which.
     """
     from warpsift import __version__
-    from warpsift.sweep.version import source_version
+    from warpsift.store.source_version import source_version
 
     version = source_version()
     wanted = list(requests)
@@ -87,8 +87,8 @@ def _machine(request: Request) -> tuple[dict[str, Any] | None, str | None]:
     """All parameters of the machine, or why there is no such machine."""
     if request.gpu is None:
         return None, None
-    from warpsift.api import machine_of
     from warpsift.machines import machine_parameters
+    from warpsift.run.execute import machine_of
 
     try:
         machine = machine_of(request)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from warpsift.errors import WarpsiftError
-from warpsift.request import Request
-from warpsift.results.text import to_json
+from warpsift.run.request import Request
+from warpsift.store.canonical_json import to_json
 from warpsift.sweep.plan import graph_key
 
 _KEPT_GRAPHS = 2  # a worker's points come ordered by graph; the second is for the border between two
@@ -61,8 +61,8 @@ def execute(task: Task) -> Report:
 
 
 def _run(task: Task, host: str) -> Report:
-    from warpsift.api import Observer, run_request
-    from warpsift.sweep.version import source_version
+    from warpsift.run.execute import Observer, run_request
+    from warpsift.store.source_version import source_version
 
     if source_version() != task.version:
         raise WorkerError(

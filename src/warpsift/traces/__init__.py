@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from warpsift.traces.errors import TraceError
+from warpsift.traces.trace_errors import TraceError
 
 # Compiled code is loaded when it is asked for: who writes traces does not wait for the reader.
 _HOMES = {

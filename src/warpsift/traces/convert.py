@@ -32,7 +32,7 @@ from warpsift.traces.opcodes import (
     SHARED,
     STORE,
 )
-from warpsift.traces.scan import (
+from warpsift.traces.scan_text import (
     CODE,
     DEST,
     DEST_SPAN,

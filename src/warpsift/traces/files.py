@@ -11,7 +11,7 @@ from typing import IO, cast
 
 import numpy as np
 
-from warpsift.traces.errors import TraceError
+from warpsift.traces.trace_errors import TraceError
 
 BLOCK_BYTES = 1 << 18
 LONGEST_LINE = 1 << 14  # an instruction with 32 addresses takes under 1 KB

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpsift.simt.stream import WARP_SIZE, LaunchInfo
-from warpsift.traces.errors import TraceError
+from warpsift.traces.trace_errors import TraceError
 
 VERSIONS = (
     3,

@@ -17,9 +17,9 @@ from typing import IO, cast
 
 import numpy as np
 
-from warpsift.simt.stream import SCATTER, WARP_SIZE, Chunk, LaunchInfo, UnitOperation
+from warpsift.simt.stream import COMMAND, WARP_SIZE, Chunk, LaunchInfo, UnitOperation
 from warpsift.traces import spell
-from warpsift.traces.errors import TraceError
+from warpsift.traces.trace_errors import TraceError
 
 BINARY_VERSION = 70  # Volta: the instruction set that most of Accel-Sim's shipped configurations expect
 # Windows of shared and local memory in generic addresses: anywhere but at 0, since no exported access is generic.
@@ -118,10 +118,10 @@ class TraceWriter:
     def chunk(self, chunk: Chunk) -> None:
         assert self._launch is not None and self._file is not None
         ops = np.ascontiguousarray(chunk.ops)
-        if len(ops) and int(ops["kind"].max()) > SCATTER - 2:
+        if len(ops) and int(ops["kind"].max()) >= COMMAND:
             raise TraceError(
-                f"kernel {self._launch.kernel!r} commands the memory fast-forward unit, for which Accel-Sim's traces "
-                "have no instruction; export a run without a unit"
+                f"kernel {self._launch.kernel!r} commands a special unit, for which Accel-Sim's traces have no "
+                "instruction; export a run without a unit"
             )
         warps = self._launch.warps_per_cta
         for cta in range(chunk.ctas):

@@ -1,34 +1,85 @@
-"""How each unit runs each algorithm."""
+"""Which units there are. To add one, write its folder and name it here; `CONTRIBUTING.md` has the steps.
+
+Another package adds units by an entry point of the group `warpsift.units` that leads to a module with `UNITS`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any
+import functools
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING
 
-from warpsift.algorithms import ALGORITHMS
-from warpsift.algorithms.bfs import scu as bfs_scu
-from warpsift.algorithms.pagerank import scu as pagerank_scu
-from warpsift.algorithms.sssp import scu as sssp_scu
-from warpsift.algorithms.wcc import scu as wcc_scu
+from warpsift.machines.unit_sections import SpecTypes, describe_units
+from warpsift.units.unit import Unit, UnitError
 
-_SCU = {"bfs": bfs_scu.run, "sssp": sssp_scu.run, "pagerank": pagerank_scu.run, "wcc": wcc_scu.run}
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-
-def baseline(machine: Any) -> dict[str, Callable]:
-    """No unit: the frontier style on the plain GPU, which is what the SCU is compared with."""
-    return {name: algorithm.styles["frontier"] for name, algorithm in ALGORITHMS.items()}
-
-
-def _scu(machine: Any, enhanced: bool) -> dict[str, Callable]:
-    spec = getattr(machine, "scu", None)
-    return {name: partial(run, spec=spec, enhanced=enhanced) for name, run in _SCU.items()}
+# Section of a machine file -> module with a tuple `UNITS`. The order decides the units' sockets in the engine.
+BUILT_IN = {
+    "scu": "warpsift.units.scu",
+    "mff": "warpsift.units.mff",
+}
+ENTRY_POINTS = "warpsift.units"
+NO_UNIT = "none"
 
 
-def scu_enhanced(machine: Any) -> dict[str, Callable]:
-    return _scu(machine, True)
+@functools.cache
+def _modules() -> Mapping[str, str]:
+    """Section -> module, those of other packages behind ours."""
+    others = {found.name: found.value for found in entry_points(group=ENTRY_POINTS)}
+    return {**BUILT_IN, **{name: others[name] for name in sorted(others) if name not in BUILT_IN}}
 
 
-def scu_basic(machine: Any) -> dict[str, Callable]:
-    """Section 3 of the paper alone: no filtering, no grouping."""
-    return _scu(machine, False)
+def socket_of(section: str) -> int:
+    """Which socket of the engine a unit has."""
+    return list(_modules()).index(section)
+
+
+@functools.cache
+def units() -> Mapping[str, Unit]:
+    """All units by name."""
+    found: dict[str, Unit] = {}
+    for section, module in _modules().items():
+        try:
+            for unit in import_module(module).UNITS:
+                found[unit.name] = unit
+        except Exception as error:
+            if section in BUILT_IN:
+                raise
+            raise UnitError(f"unit package '{section}' ({module}) cannot be loaded: {error}") from error
+    return found
+
+
+def unit_names() -> list[str]:
+    """What --unit accepts, `none` first."""
+    return [NO_UNIT, *units()]
+
+
+def unit_named(name: str) -> Unit:
+    if name not in units():
+        near = get_close_matches(name, unit_names(), 1)
+        hint = f"did you mean '{near[0]}'? " if near else ""
+        raise UnitError(f"unknown unit '{name}': {hint}choose one of {', '.join(unit_names())}")
+    return units()[name]
+
+
+def resolve(name: str) -> Unit | None:
+    """The unit that `--unit` names: one, several joined by `+`, or None for `none`."""
+    if name == NO_UNIT:
+        return None
+    if "+" not in name:
+        return unit_named(name)
+    from warpsift.units.combination import combine
+
+    return combine([unit_named(part) for part in name.split("+")])
+
+
+def spec_types() -> SpecTypes:
+    """Sections that units add to machine files."""
+    return {unit.section: unit.spec_type for unit in units().values()}
+
+
+describe_units(spec_types)

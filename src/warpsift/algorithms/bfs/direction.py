@@ -12,7 +12,7 @@ import numpy as np
 
 from warpsift.algorithms.bfs.frontier import contract_frontier, expand_frontier
 from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Queue, Work
-from warpsift.algorithms.compaction import append
+from warpsift.algorithms.operators.compaction import append
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, Register, kernel
 

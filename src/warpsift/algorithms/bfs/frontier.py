@@ -13,8 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.algorithms.common import INFINITY, THREADS_PER_CTA, DeviceGraph, Options, Outcome, Queue, Work
-from warpsift.algorithms.compaction import append, compact
-from warpsift.algorithms.gathering import gather_edges
+from warpsift.algorithms.operators.compaction import append, compact
+from warpsift.algorithms.operators.gathering import gather_edges
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, Threads, kernel
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Work
-from warpsift.algorithms.fast_forward import launch_shape
-from warpsift.algorithms.scheduling import ActiveSet
+from warpsift.algorithms.operators.scheduling import ActiveSet
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
+from warpsift.units.mff.mff_lists import launch_shape
 
 
 @kernel

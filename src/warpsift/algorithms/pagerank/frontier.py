@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Queue, Work
-from warpsift.algorithms.gathering import gather_edges
+from warpsift.algorithms.operators.gathering import gather_edges
 from warpsift.algorithms.pagerank.convergence import Convergence, converge
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Queue, Work
-from warpsift.algorithms.compaction import Destination, append_to_two
-from warpsift.algorithms.gathering import gather_edges
+from warpsift.algorithms.operators.compaction import Destination, append_to_two
+from warpsift.algorithms.operators.gathering import gather_edges
 from warpsift.graph import CsrGraph
 from warpsift.simt import DeviceArray, Gpu, kernel
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Queue, Work
-from warpsift.algorithms.compaction import append
-from warpsift.algorithms.gathering import gather_edges
+from warpsift.algorithms.operators.compaction import append
+from warpsift.algorithms.operators.gathering import gather_edges
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
 

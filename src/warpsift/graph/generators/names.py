@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from warpsift.graph.csr import CsrGraph
-from warpsift.graph.errors import GraphError
 from warpsift.graph.generators.collab import COLLAB_DEGREE, collab
 from warpsift.graph.generators.delaunay import delaunay
 from warpsift.graph.generators.gene import GENE_DENSITY, gene
@@ -21,6 +20,7 @@ from warpsift.graph.generators.mesh3d import UNKNOWNS, mesh3d
 from warpsift.graph.generators.rmat import EDGE_FACTOR, KRON_EDGE_FACTOR, kron, rmat, uniform
 from warpsift.graph.generators.road import ROAD_DEGREE, road
 from warpsift.graph.generators.web import WEB_DEGREE, web
+from warpsift.graph.graph_errors import GraphError
 from warpsift.graph.limits import size_problem
 
 # Raised when a generator's results change, so that cached graphs of older versions are not used.

@@ -10,7 +10,7 @@ import numpy as np
 
 from warpsift.graph.build import csr_arrays
 from warpsift.graph.csr import CsrGraph
-from warpsift.graph.errors import GraphError
+from warpsift.graph.graph_errors import GraphError
 
 GRAPH500 = (0.57, 0.19, 0.19)  # A, B, C of the Graph 500 benchmark, section "Generating the edge list"
 RMAT = (0.45, 0.15, 0.15)  # A, B, C of the GTgraph generator's default

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.graph.csr import CsrGraph
-from warpsift.graph.errors import GraphError
 from warpsift.graph.generators.delaunay import triangulation_edges
 from warpsift.graph.generators.space import hilbert_order
+from warpsift.graph.graph_errors import GraphError
 
 ROAD_DEGREE = 2.47  # of San Francisco Bay's roads (DIMACS USA-road BAY: 321,270 nodes, 397,415 edges)
 

@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 
 from warpsift.graph.archive import is_tar, plain_name, read_bytes, tar_member
 from warpsift.graph.csr import CsrGraph
-from warpsift.graph.errors import FileError
+from warpsift.graph.graph_errors import FileError
 from warpsift.graph.readers.dimacs import PACE_PROBLEMS, read_gr
 from warpsift.graph.readers.edge_list import read_edge_list, read_el, read_wel
 from warpsift.graph.readers.matrix_market import read_matrix_market

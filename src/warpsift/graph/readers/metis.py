@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.graph.csr import CsrGraph
-from warpsift.graph.readers import scan
+from warpsift.graph.readers import scan_rows as scan
 from warpsift.graph.readers.text import GraphText, as_weights, integers_of
 
 _FORM = "nodes edges [fmt [ncon]]"

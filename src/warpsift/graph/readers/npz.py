@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 
 from warpsift.graph.csr import CsrGraph
-from warpsift.graph.errors import FileError
+from warpsift.graph.graph_errors import FileError
 from warpsift.graph.limits import size_problem
 
 _OURS = ("offsets", "targets", "weights", "original_ids")

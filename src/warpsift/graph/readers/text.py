@@ -8,9 +8,9 @@ from typing import NoReturn
 
 import numpy as np
 
-from warpsift.graph.errors import FileError
+from warpsift.graph.graph_errors import FileError
 from warpsift.graph.limits import size_problem
-from warpsift.graph.readers import scan
+from warpsift.graph.readers import scan_rows as scan
 
 UNBOUNDED = 2**62
 _SHOWN_BYTES = 40  # of a bad token: enough to find it, short enough for one line

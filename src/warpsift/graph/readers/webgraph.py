@@ -9,7 +9,7 @@ import numpy as np
 
 from warpsift.graph.archive import plain_name, read_bytes
 from warpsift.graph.csr import CsrGraph
-from warpsift.graph.errors import FileError
+from warpsift.graph.graph_errors import FileError
 from warpsift.graph.limits import size_problem
 from warpsift.graph.readers import bv_decode
 

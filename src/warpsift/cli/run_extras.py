@@ -1,0 +1,98 @@
+"""What `warpsift run` can do beside running: kernel traces in and out, and a timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from warpsift.run.request import RequestError
+
+if TYPE_CHECKING:
+    from warpsift.run.execute import Observer
+    from warpsift.run.record import RunResult
+    from warpsift.traces.writer import TraceWriter
+
+OptionalGraph = Annotated[
+    str | None,
+    typer.Option("--graph", "-g", help="A file, or a name such as delaunay-14 (see 'warpsift list graphs')."),
+]
+TraceOption = Annotated[str | None, typer.Option(help="Instead of an algorithm: a folder of Accel-Sim kernel traces.")]
+TimelineOption = Annotated[
+    str | None, typer.Option(help="Write a timeline for the Perfetto viewer, say run.pftrace; needs --gpu.")
+]
+ExportOption = Annotated[
+    str | None, typer.Option(help="Write the launches as Accel-Sim kernel traces to a new folder.")
+]
+
+
+def check_subject(algorithm: str | None, graph: str | None, trace: str | None) -> None:
+    """An algorithm with a graph, or a trace; neither and both are errors."""
+    if trace is not None and (algorithm is not None or graph is not None):
+        other = algorithm or f"--graph {graph}"
+        raise RequestError(f"--trace {trace} and {other}: give an algorithm with --graph, or --trace, not both")
+    if trace is None and algorithm is None:
+        raise RequestError(
+            "nothing to run: give an algorithm (bfs, sssp, pagerank or wcc) with --graph, or --trace DIR"
+        )
+    if trace is None and graph is None:
+        raise RequestError(f"{algorithm} needs a graph: --graph FILE, or a name such as --graph delaunay-14")
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What was asked for beside the run itself."""
+
+    title: str
+    gpu: str | None
+    timeline: str | None
+    export_trace: str | None
+
+    @property
+    def sample_interval_cycles(self) -> int:
+        if self.timeline is None:
+            return 0
+        if self.gpu is None:
+            raise RequestError(f"--timeline {self.timeline} needs --gpu: without a machine there is no time")
+        from warpsift.report.timeline import SAMPLE_INTERVAL_CYCLES, check_path
+
+        check_path(self.timeline)
+        return SAMPLE_INTERVAL_CYCLES
+
+    @contextmanager
+    def observing(self) -> Iterator[Observer]:
+        """Progress on standard error and, if asked for, a trace of what runs."""
+        from warpsift.report.progress import Progress
+        from warpsift.run.execute import Observer
+
+        with ExitStack() as stack:
+            writer: TraceWriter | None = None
+            if self.export_trace is not None:
+                from warpsift.traces.writer import TraceWriter
+
+                writer = stack.enter_context(TraceWriter(self.export_trace))
+            progress = stack.enter_context(Progress(self.title))
+            yield Observer(
+                lambda phase, launch: progress.note(f"launch {launch} ({phase})"),
+                progress.share,
+                progress.cycles,
+                writer,
+            )
+
+    def finish(self, result: RunResult, observer: Observer) -> None:
+        """Write the timeline, and note in the result what was written."""
+        writer: Any = observer.also
+        if writer is not None:
+            result.notes["exported_trace"] = (
+                f"{self.export_trace}: {writer.kernels} kernels, {writer.instructions} warp instructions"
+            )
+            if writer.dropped_dependences:
+                result.notes["exported_trace"] += f", {writer.dropped_dependences} dependences left out"
+        if self.timeline is not None:
+            from warpsift.report.timeline import write_timeline
+
+            write_timeline(self.timeline, result.engine, self.title)
+            result.notes["timeline"] = f"{self.timeline}: open it at https://ui.perfetto.dev"

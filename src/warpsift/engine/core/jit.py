@@ -1,0 +1,160 @@
+"""How functions of the engine are compiled: declared with their types, compiled when an entry point needs them.
+
+    @compiled(i64, S_t, i64)             # a function that other compiled functions call
+    def l2_full(S, slice_index): ...
+
+    @entry("the timing engine", i64, S_t, i64, i64)
+    def run(S, final, pause_at): ...     # Python calls it; compiled with all that it calls, or loaded from the cache
+
+    @callback("the memory fast-forward unit")
+    def mff_calls(S, what, a, b): ...    # called by compiled code through its address (engine/unit_socket.py)
+
+With NUMBA_DISABLE_JIT=1 the same sources run as plain Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numba
+from numba import types
+from numba.extending import typeof_impl
+
+from warpsift.engine.core import compiled_code
+
+JIT_ENABLED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+# Functions of up to this much bytecode are inlined. Every function that is not starts on a page of its own, and more
+# than a few such hot ones compete for the same sets of the host's instruction cache (measured: 30 % of the time).
+INLINED_BYTECODE = 400
+JIT_OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": False, "no_cfunc_wrapper": True}
+INNER_OPTIONS = {**JIT_OPTIONS, "no_cpython_wrapper": True}
+
+i64 = types.int64
+void = types.void
+
+
+class Inner:
+    """A kernel that other kernels call. It has no wrapper for Python, and calling it from there must not crash."""
+
+    def __init__(self, dispatcher: Any, signature: tuple[Any, ...]) -> None:
+        self.dispatcher = dispatcher
+        self.signature = signature  # result, arguments
+
+    def __call__(self, *arguments: Any) -> Any:
+        name = self.dispatcher.py_func.__name__
+        raise TypeError(f"{name} is called by other kernels; from Python write from_python({name})(...)")
+
+
+@typeof_impl.register(Inner)
+def _typeof_inner(value: Inner, context: Any) -> Any:
+    return types.Dispatcher(value.dispatcher)
+
+
+def compiled(result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
+    """Declare a function of the engine, for other functions of the engine to call; plain Python without the JIT.
+
+    It is compiled for the signature given here, so that nothing is compiled for types that a literal happens to have,
+    and only when an entry point needs it. It has no wrapper for Python: those take a sixth of the compiler's time.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        if not JIT_ENABLED:
+            return function
+        short = len(function.__code__.co_code) <= INLINED_BYTECODE
+        return Inner(numba.njit(forceinline=short, **INNER_OPTIONS)(function), (result, *arguments))
+
+    return decorate
+
+
+def _callees(function: Callable, seen: set[int]) -> Iterator[Inner]:
+    """The compiled functions that one calls, directly or not, callees first."""
+    names = [*function.__code__.co_names, *(c for c in function.__code__.co_freevars)]
+    for name in names:
+        found = function.__globals__.get(name)
+        if isinstance(found, Inner) and id(found) not in seen:
+            seen.add(id(found))
+            yield from _callees(found.dispatcher.py_func, seen)
+            yield found
+
+
+def _compile_callees(function: Callable, step: Callable[[], None]) -> None:
+    for callee in _callees(function, set()):
+        if callee.dispatcher.nopython_signatures:
+            continue
+        callee.dispatcher.compile(callee.signature[1:])
+        callee.dispatcher.disable_compile()  # narrow fields of records are widened to its arguments
+        step()
+
+
+def _compile_once(part: str, function: Callable, own: tuple[Path, str] | None, make: Callable[[], Any]) -> Any:
+    """Compile a function with all that it calls and keep it, or load it from the cache."""
+    name = f"{function.__module__}.{function.__name__}"
+    with compiled_code.directory(own) as folder:
+        if not compiled_code.has(folder, name):
+            with compiled_code.compiling(part) as step:
+                _compile_callees(function, step)
+                made = make()
+                step()
+            compiled_code.remember(folder, name)
+            return made
+        return make()
+
+
+def entry(part: str, result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
+    """Declare a function that Python calls: compiled now with all that it calls, or loaded when it is first called.
+
+    Only entry points are kept in the cache, since each brings along what it calls. `part` is what the progress line
+    says is being compiled.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        if not JIT_ENABLED:
+            return function
+
+        def make() -> Any:
+            dispatcher = numba.njit(cache=True, **JIT_OPTIONS)(function)
+            dispatcher.compile(arguments)
+            return dispatcher
+
+        return _compile_once(part, function, None, make)
+
+    return decorate
+
+
+def callback(part: str, key: str, result: Any, *arguments: Any) -> Callable[[Callable], Any]:
+    """Declare a function that compiled code calls by its `.address`, with sources of its own beside the engine's.
+
+    It is compiled apart from the engine, so that the engine is the same whoever is plugged in. `key` is what beside the
+    sources decides its code.
+    """
+
+    def decorate(function: Callable) -> Any:
+        if not JIT_ENABLED:
+            return PlainCallback(function)
+
+        def make() -> Any:
+            return numba.cfunc(result(*arguments), cache=True, error_model="numpy", boundscheck=False)(function)
+
+        return _compile_once(part, function, (Path(function.__code__.co_filename).parent, key), make)
+
+    return decorate
+
+
+class PlainCallback:
+    """A callback without the JIT: its address is a number under which plain Python finds it."""
+
+    by_address: ClassVar[dict[int, Callable]] = {}
+
+    def __init__(self, function: Callable) -> None:
+        self.address = id(function)
+        self.by_address[self.address] = function
+
+
+def from_python(function: Any) -> Callable:
+    """A compiled function made callable from Python, for tests: compiled, with what it calls, when first called."""
+    if not JIT_ENABLED:
+        return function
+    with compiled_code.directory():
+        return numba.njit(cache=True, **JIT_OPTIONS)(function.dispatcher.py_func)

@@ -1,0 +1,306 @@
+"""L1 data cache of an SM: loads hit, merge with a line in flight, or reserve a line and ask the L2.
+
+Write-through without allocation; a store that finds its line updates or evicts it (`write_hit`). A miss reserves its
+line at once, so a set whose lines are all in flight refuses further misses, as does a lack of MSHRs, of merge room
+or of room in the network: the load-store unit then stands still. The line in flight is found through the tags, so
+the MSHR needs no search.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.engine.core.arena import HOST_LINE_BYTES, Arena, S_t, accessor, component
+from warpsift.engine.core.array_traffic import array_row
+from warpsift.engine.core.cache_sets import ALL_SECTORS, LINE, find_row, line_row, prefetch_set, victim_row
+from warpsift.engine.core.division import remainder, shift_of
+from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.wheel import EV_OP_DONE, wheel_push
+from warpsift.engine.core.words import popcount, store
+from warpsift.engine.l2.address_map import slice_of
+from warpsift.engine.noc.ports import (
+    READ_CACHED,
+    REQUESTS,
+    noc,
+    noc_inject,
+    noc_room,
+    packet,
+    packet_new,
+    sector_flits,
+)
+from warpsift.engine.sm.sm_state import MEMORY_OPS, memory_op, sms
+from warpsift.machines.spec import LINE_BYTES, Machine
+
+# Why an access was refused (0 = accepted).
+NO_LINE, NO_MSHR, NO_MERGE, NO_NETWORK = 1, 2, 3, 4
+
+L1MSHR = np.dtype([("next", np.int32), ("row", np.int32), ("first", np.int32), ("waiters", np.int32)], align=True)
+WAITER = np.dtype([("next", np.int32), ("op", np.int16), ("sectors", np.uint8)], align=True)
+L1SM = np.dtype([("mshr_free", np.int64), ("waiter_free", np.int64), ("mshrs_used", np.int64)], align=True)
+
+COUNTERS = {
+    "l1_read_accesses": "line transactions of loads (bypassing loads are not counted)",
+    "l1_read_hits": "of these, data found",
+    "l1_read_misses": "of these, a request was sent",
+    "l1_read_merged": "of these, waited for a line that was in flight",
+    "l1_write_accesses": "line transactions of stores",
+    "l1_write_hits": "of these, line found",
+    "l1_bypassed_accesses": "line transactions of loads that bypassed L1",
+    "l1_reservation_fails": "SM-cycles in which an access was refused for lack of a line, an MSHR or merge room",
+    "l1_network_blocked_cycles": "SM-cycles in which a request found no room in the network",
+    "l1_fills": "sectors that came from the L2",
+    "l1_mshr_peak": "largest number of MSHRs in use in one SM",
+}
+L1 = np.dtype(
+    [
+        ("sets", np.int64),
+        ("sets_shift", np.int64),  # division.shift_of
+        ("ways", np.int64),
+        ("cached_loads", np.int64),
+        ("whole_line", np.int64),
+        ("hashed", np.int64),
+        ("mshrs", np.int64),
+        ("mshr_rows", np.int64),  # rows of the tables per SM: see sm_state.WARPS
+        ("waiter_rows", np.int64),
+        ("merges", np.int64),
+        ("latency", np.int64),
+        ("store_latency", np.int64),
+        ("evict_on_write", np.int64),
+        ("stamp", np.int64),
+        ("p_sms", np.int64),
+        ("p_tags", np.int64),
+        ("p_lines", np.int64),
+        ("p_mshrs", np.int64),
+        ("p_waiters", np.int64),
+        *[(name, np.int64) for name in COUNTERS],
+    ],
+    align=True,
+)
+l1 = component("l1", L1)
+l1_sm = accessor(L1SM)
+l1_mshr = accessor(L1MSHR)
+l1_waiter = accessor(WAITER)
+
+
+def allocate(arena: Arena, machine: Machine) -> None:
+    spec, count = machine.l1, machine.sm.count
+    C = arena.record("l1", L1)
+    C.ways, C.sets = spec.ways, spec.size_bytes // (spec.ways * LINE_BYTES)
+    C.sets_shift = shift_of(int(C.sets))
+    C.cached_loads, C.whole_line = spec.cached_loads, spec.fill_bytes == LINE_BYTES
+    C.hashed, C.mshrs, C.merges = spec.hashed_index, spec.mshrs, spec.mshr_merges
+    waiters = spec.mshrs * spec.mshr_merges
+    C.mshr_rows = spec.mshrs + HOST_LINE_BYTES // L1MSHR.itemsize
+    C.waiter_rows = waiters + HOST_LINE_BYTES // WAITER.itemsize
+    C.store_latency = spec.latency_cycles if spec.stores_take_pipeline and spec.cached_loads else 0
+    C.latency, C.evict_on_write = spec.latency_cycles, spec.write_hit == "evict"
+    C.p_sms = arena.table("l1.sms", L1SM, count)
+    rows = count * C.sets * spec.ways
+    C.p_tags = arena.table("l1.tags", np.int64, rows)
+    arena.arrays["l1.tags"][:] = -1
+    C.p_lines = arena.table("l1.lines", LINE, rows)
+    C.p_mshrs = arena.table("l1.mshrs", L1MSHR, count * C.mshr_rows)
+    C.p_waiters = arena.table("l1.waiters", WAITER, count * C.waiter_rows)
+    for name, used in (("l1.mshrs", spec.mshrs), ("l1.waiters", waiters)):
+        free = arena.arrays[name]["next"].reshape(count, -1)
+        free[:, :used] = np.append(np.arange(1, used), -1)
+
+
+@compiled(i64, S_t, i64, i64)
+def l1_first_row(S, sm, line):
+    """Row of the first way of a line's set. The hash is Fermi's (Nugteren et al., HPCA 2014)."""
+    C = l1(S)
+    index = line
+    if C.hashed != 0:
+        index ^= ((line >> 6) & 7) | (((line >> 10) & 1) << 3) | (((line >> 12) & 1) << 4)
+    return (sm * C.sets + remainder(index, C.sets, C.sets_shift)) * C.ways
+
+
+@compiled(void, S_t, i64, i64)
+def l1_prefetch(S, sm, line):
+    """The load-store unit will ask for this line next."""
+    C = l1(S)
+    prefetch_set(C.p_tags, C.p_lines, l1_first_row(S, sm, line), C.ways)
+
+
+@compiled(void, S_t, i64, i64, i64, i64)
+def l1_request(S, sm, mshr, line, sectors_and_array):
+    """Send the read request of a miss: one packet, or one per sector."""
+    N = noc(S)
+    left = sectors_and_array & ALL_SECTORS
+    while left != 0:
+        part = left if N.request_sectors == 4 else left & -left
+        left ^= part
+        index = packet_new(S)
+        P = packet(N.p_packets, index)
+        P.kind = READ_CACHED
+        P.line = line
+        P.sectors = part
+        P.partial = 0
+        P.port = sm
+        P.token = mshr
+        P.destination = slice_of(S, line)
+        P.flits = sector_flits(S, np.int64(0))
+        P.separate = 0
+        P.ready = S.now + 1  # the pipeline in front of the tags is charged when the data is back: see l1_fill
+        P.array = sectors_and_array >> 4
+        noc_inject(S, REQUESTS, sm, index)
+
+
+@compiled(void, S_t, i64, i64, i64, i64)
+def l1_add_waiter(S, sm, mshr, op_index, sectors):
+    C = l1(S)
+    U = l1_sm(C.p_sms, sm)
+    M = l1_mshr(C.p_mshrs, sm * C.mshr_rows + mshr)
+    node = U.waiter_free
+    W = l1_waiter(C.p_waiters, sm * C.waiter_rows + node)
+    U.waiter_free = W.next
+    W.op = op_index
+    W.sectors = sectors
+    W.next = M.first
+    M.first = node
+    M.waiters += 1
+    memory_op(sms(S).p_memory_ops, sm * MEMORY_OPS + op_index).remaining += 1
+
+
+@compiled(i64, S_t, i64, i64, i64, i64)
+def l1_read_miss(S, sm, op_index, transaction, row):
+    """A load whose sectors are not all valid; `row` as found, or -1. 0, or why it was refused."""
+    C = l1(S)
+    N = noc(S)
+    U = l1_sm(C.p_sms, sm)
+    line = transaction >> 16
+    asked = transaction & ALL_SECTORS
+    if row >= 0 and line_row(C.p_lines, row).pending != 0:
+        L = line_row(C.p_lines, row)
+        if l1_mshr(C.p_mshrs, sm * C.mshr_rows + L.mshr).waiters >= C.merges:
+            return np.int64(NO_MERGE)
+        new = asked & ((L.valid | L.pending) ^ ALL_SECTORS)
+        if new != 0 and noc_room(S, REQUESTS, sm, popcount(new)) == 0:
+            return np.int64(NO_NETWORK)
+    else:
+        if row < 0:
+            row = victim_row(C.p_lines, l1_first_row(S, sm, line), C.ways)
+            if row < 0:
+                return np.int64(NO_LINE)
+            fresh = True
+        else:
+            fresh = False
+        if U.mshr_free < 0:
+            return np.int64(NO_MSHR)
+        L = line_row(C.p_lines, row)
+        new = asked
+        if C.whole_line != 0:
+            new = np.int64(ALL_SECTORS)
+        if not fresh:
+            new &= L.valid ^ ALL_SECTORS
+        if noc_room(S, REQUESTS, sm, np.int64(1) if N.request_sectors == 4 else popcount(new)) == 0:
+            return np.int64(NO_NETWORK)
+        if fresh:
+            store(C.p_tags, row, line)
+            L.valid = 0
+        L.pending = 0
+        L.mshr = U.mshr_free
+        M = l1_mshr(C.p_mshrs, sm * C.mshr_rows + L.mshr)
+        U.mshr_free = M.next
+        U.mshrs_used += 1
+        if U.mshrs_used > C.l1_mshr_peak:
+            C.l1_mshr_peak = U.mshrs_used
+        M.row = row
+        M.first = -1
+        M.waiters = 0
+    array = memory_op(sms(S).p_memory_ops, sm * MEMORY_OPS + op_index).array
+    if new != 0:
+        C.l1_read_misses += 1
+        array_row(S.p_arrays, array).l1_read_misses += 1
+        L.pending |= new
+        l1_request(S, sm, L.mshr, line, new | (array << 4))
+    else:
+        C.l1_read_merged += 1
+    C.stamp += 1
+    L.used = C.stamp
+    l1_add_waiter(S, sm, L.mshr, op_index, asked & (L.valid ^ ALL_SECTORS))
+    return np.int64(0)
+
+
+@compiled(i64, S_t, i64, i64, i64)
+def l1_load(S, sm, op_index, transaction):
+    """One line transaction of a load: 0, or why it was refused."""
+    C = l1(S)
+    line = transaction >> 16
+    row = find_row(C.p_tags, l1_first_row(S, sm, line), C.ways, line)
+    if row >= 0:
+        L = line_row(C.p_lines, row)
+        if (transaction & ALL_SECTORS & (L.valid ^ ALL_SECTORS)) == 0:
+            C.l1_read_accesses += 1
+            C.l1_read_hits += 1
+            C.stamp += 1
+            L.used = C.stamp
+            E = memory_op(sms(S).p_memory_ops, sm * MEMORY_OPS + op_index)
+            E.done_at = S.now + C.latency + sms(S).lsu_latency
+            return np.int64(0)
+    refused = l1_read_miss(S, sm, op_index, transaction, row)
+    if refused == 0:
+        C.l1_read_accesses += 1
+    return refused
+
+
+@compiled(void, S_t, i64, i64)
+def l1_store(S, sm, line):
+    """A store passes by: update or evict the line if it is here."""
+    C = l1(S)
+    C.l1_write_accesses += 1
+    row = find_row(C.p_tags, l1_first_row(S, sm, line), C.ways, line)
+    if row < 0:
+        return
+    C.l1_write_hits += 1
+    L = line_row(C.p_lines, row)
+    if C.evict_on_write != 0 and L.pending == 0:
+        store(C.p_tags, row, np.int64(-1))
+        L.used = 0
+        L.valid = 0
+
+
+@compiled(void, S_t, i64, i64, i64)
+def l1_fill(S, sm, mshr, sectors):
+    """A reply: sectors arrive; loads that have all they asked for go on.
+
+    An access looks at the tags in the cycle in which it leaves the load-store unit, and spends the pipeline's
+    latency at the end: the total is the same, and an MSHR is held only while its line is in flight.
+    """
+    C = l1(S)
+    done_at = S.now + C.latency + sms(S).lsu_latency
+    U = l1_sm(C.p_sms, sm)
+    M = l1_mshr(C.p_mshrs, sm * C.mshr_rows + mshr)
+    L = line_row(C.p_lines, M.row)
+    L.valid |= sectors
+    L.pending &= sectors ^ ALL_SECTORS
+    C.l1_fills += popcount(sectors)
+    if C.whole_line != 0 and L.pending != 0:
+        return  # a whole-line cache hands data on when the line is complete
+    previous = np.int64(-1)
+    node = M.first
+    base = sm * C.waiter_rows
+    while node >= 0:
+        W = l1_waiter(C.p_waiters, base + node)
+        following = W.next
+        if W.sectors & (L.valid ^ ALL_SECTORS) == 0:
+            if previous < 0:
+                M.first = following
+            else:
+                l1_waiter(C.p_waiters, base + previous).next = following
+            M.waiters -= 1
+            W.next = U.waiter_free
+            U.waiter_free = node
+            E = memory_op(sms(S).p_memory_ops, sm * MEMORY_OPS + W.op)
+            E.remaining -= 1
+            E.done_at = done_at
+            if E.issued != 0 and E.remaining == 0:
+                wheel_push(S, done_at, EV_OP_DONE, sm, W.op)
+        else:
+            previous = node
+        node = following
+    if L.pending == 0:
+        M.next = U.mshr_free
+        U.mshr_free = mshr
+        U.mshrs_used -= 1

@@ -1,0 +1,60 @@
+"""Which L2 slice, set, DRAM channel and channel-local address a line belongs to.
+
+Memory is dealt out to channels in chunks of `interleave_bytes`; a channel's slices take turns chunk by chunk. The
+deal is a plain modulo, a hashed one (each round of chunks is rotated by a hash of the round, so that power-of-two
+strides spread and every round still uses each channel once), or pseudo-random per chunk as in the TITAN X
+configuration of GPGPU-Sim.
+"""
+
+from __future__ import annotations
+
+from warpsift.engine.core.arena import S_t
+from warpsift.engine.core.division import quotient, remainder
+from warpsift.engine.core.jit import compiled, i64
+from warpsift.engine.l2.l2_state import HASHED, RANDOM, l2
+
+
+@compiled(i64, i64)
+def mix_bits(value):
+    """A hash that spreads low and high bits (xorshift-multiply, constants of Marsaglia's xorshift64 triple)."""
+    value ^= (value << 13) & 0x7FFFFFFFFFFFFF
+    value ^= value >> 7
+    value ^= (value << 17) & 0x7FFFFFFFFFFFFF
+    return (value ^ (value >> 29)) & 0x7FFFFFFF
+
+
+@compiled(i64, S_t, i64)
+def slice_of(S, line):
+    """The slice that holds a line."""
+    C = l2(S)
+    chunk = quotient(line, C.interleave_lines, C.interleave_shift)
+    if C.mapping == RANDOM:
+        return mix_bits(chunk) % C.slices
+    group = quotient(chunk, C.channels, C.channels_shift)
+    channel = chunk - group * C.channels
+    if C.mapping == HASHED:
+        channel = remainder(channel + mix_bits(group), C.channels, C.channels_shift)
+    return channel * C.slices_per_channel + remainder(group, C.slices_per_channel, C.slices_per_channel_shift)
+
+
+@compiled(i64, S_t, i64)
+def local_line(S, line):
+    """Line number inside the channel: the channel's part taken out of the address."""
+    C = l2(S)
+    chunk = quotient(line, C.interleave_lines, C.interleave_shift)
+    within = line - chunk * C.interleave_lines
+    return quotient(chunk, C.channels, C.channels_shift) * C.interleave_lines + within
+
+
+@compiled(i64, S_t, i64, i64)
+def first_row(S, slice_index, line):
+    """Row of the first way of the set that a line belongs to."""
+    C = l2(S)
+    inner = local_line(S, line)
+    if C.mapping != RANDOM:  # slices of a channel take turns chunk by chunk: take that out as well
+        chunk = quotient(inner, C.interleave_lines, C.interleave_shift)
+        turn = quotient(chunk, C.slices_per_channel, C.slices_per_channel_shift)
+        inner = turn * C.interleave_lines + (inner - chunk * C.interleave_lines)
+    if C.hashed_index != 0:
+        inner += mix_bits(quotient(inner, C.sets, C.sets_shift))
+    return (slice_index * C.sets + remainder(inner, C.sets, C.sets_shift)) * C.ways

@@ -1,0 +1,64 @@
+"""From a slice to its DRAM channel: a bounded queue of sector requests, offered in order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.engine.core.arena import S_t
+from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.wheel import EV_DRAM_DONE, wheel_push
+from warpsift.engine.core.words import load, store
+from warpsift.engine.dram.dram_controller import dram_accept
+from warpsift.engine.dram.dram_state import dram
+from warpsift.engine.l2.l2_queue import slice_retry
+from warpsift.engine.l2.l2_state import l2, l2_slice
+
+
+@compiled(i64, S_t, i64)
+def dram_queue_room(S, slice_index):
+    C = l2(S)
+    L = l2_slice(C.p_slices, slice_index)
+    return C.dram_queue - (L.dram_tail - L.dram_head)
+
+
+@compiled(void, S_t, i64, i64, i64)
+def send_to_dram(S, slice_index, address, word):
+    """Queue one sector request (word = token << 1 | is_write) towards the channel. Room has been checked."""
+    C = l2(S)
+    L = l2_slice(C.p_slices, slice_index)
+    store(L.p_dram_token, L.dram_tail & C.dram_ring_mask, word)
+    store(L.p_dram_address, L.dram_tail & C.dram_ring_mask, address)
+    L.dram_tail += 1
+    C.to_dram |= np.int64(1) << slice_index
+
+
+@compiled(i64, S_t)
+def dram_candidates(S):
+    """Slices whose next request DRAM might take: not those it has refused and done nothing since."""
+    C = l2(S)
+    if C.refused != 0:
+        D = dram(S)
+        done = D.dram_reads + D.dram_writes + D.dram_forwarded_reads + D.dram_merged_writes
+        if done != C.refused_at:
+            C.refused = 0
+            C.refused_at = done
+    return C.to_dram & (C.refused ^ -1)
+
+
+@compiled(void, S_t, i64)
+def l2_to_dram(S, slice_index):
+    """Offer the first request of a slice to its channel."""
+    C = l2(S)
+    L = l2_slice(C.p_slices, slice_index)
+    word = load(L.p_dram_token, L.dram_head & C.dram_ring_mask)
+    address = load(L.p_dram_address, L.dram_head & C.dram_ring_mask)
+    if C.ideal_dram != 0:
+        if word & 1 == 0:
+            wheel_push(S, S.now + C.ideal_dram_latency, EV_DRAM_DONE, word >> 1, slice_index // C.slices_per_channel)
+    elif dram_accept(S, slice_index // C.slices_per_channel, address, word & 1, word >> 1) == 0:
+        C.refused |= np.int64(1) << slice_index
+        return
+    L.dram_head += 1
+    slice_retry(S, slice_index)
+    if L.dram_head == L.dram_tail:
+        C.to_dram ^= np.int64(1) << slice_index

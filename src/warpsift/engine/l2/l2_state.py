@@ -1,0 +1,161 @@
+"""What an L2 slice consists of: tags and line states, MSHRs, the queues in front of it and towards DRAM."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.engine.core.arena import Arena, accessor, component
+from warpsift.engine.core.cache_sets import LINE
+from warpsift.engine.core.division import shift_of
+from warpsift.engine.noc.ports import PACKETS
+from warpsift.machines.spec import LINE_BYTES, Machine
+
+# How lines are dealt out to slices: address_map.
+MODULO, HASHED, RANDOM = 0, 1, 2
+MAPPINGS = {"modulo": MODULO, "hashed": HASHED, "random": RANDOM}
+
+SLICE = np.dtype(
+    [
+        ("p_ring", np.int64),  # incoming packets
+        ("ring_mask", np.int64),
+        ("head", np.int64),
+        ("tail", np.int64),
+        ("ready_tail", np.int64),  # packets before this position have come through the pipeline ...
+        ("ready_sectors", np.int64),  # ... and hold so many sectors
+        ("waiting", np.int64),  # 1: an EV_L2_READY is under way
+        ("next_cycle", np.int64),  # L2 cycle from which the data port is free
+        ("lacks", np.int64),  # what the first packet waits for (LACKS_...), 0 = nothing
+        ("lacks_since", np.int64),  # L2 cycle
+        ("reply_first", np.int64),  # packets that fills have made ready, not yet in the reply network
+        ("reply_last", np.int64),
+        ("p_dram_token", np.int64),  # ring of requests towards DRAM: token << 1 | is_write
+        ("p_dram_address", np.int64),
+        ("dram_head", np.int64),
+        ("dram_tail", np.int64),
+        ("mshr_free", np.int64),
+        ("fills_in_flight", np.int64),  # sectors, or lines when fill_bytes is 128
+    ],
+    align=True,
+)
+MSHR = np.dtype(
+    [
+        ("next", np.int32),  # free list
+        ("row", np.int32),  # row of the tag table
+        ("first", np.int32),  # waiting packets, in order of arrival
+        ("last", np.int32),
+        ("waiters", np.int32),
+    ],
+    align=True,
+)
+COUNTERS = {
+    "l2_read_accesses": "sectors read (loads, atomics, unit reads)",
+    "l2_read_hits": "of these, found valid",
+    "l2_read_pending": "of these, merged with a fill in flight",
+    "l2_read_misses": "of these, fetched from DRAM",
+    "l2_write_accesses": "sectors written",
+    "l2_write_hits": "of these, into a line that held the sector",
+    "l2_write_misses": "of these, newly allocated",
+    "l2_atomic_operations": "atomic sector operations, repeats on one address counted",
+    "l2_evictions": "lines replaced",
+    "l2_writebacks": "dirty sectors sent to DRAM",
+    "l2_fills": "sectors that came from DRAM",
+    "l2_reservation_fails": "slice-cycles in which the first packet lacked a line, an MSHR or DRAM queue room",
+    "l2_reply_blocked_cycles": "slice-cycles in which a ready reply found no room in the reply network",
+    "l2_busy_cycles": "slice-cycles of the data port in use",
+}
+L2 = np.dtype(
+    [
+        ("slices", np.int64),
+        ("sets", np.int64),
+        ("sets_shift", np.int64),  # division.shift_of
+        ("ways", np.int64),
+        ("whole_line", np.int64),
+        ("read_sectors", np.int64),  # sectors that one DRAM read brings, and one DRAM write takes
+        ("write_sectors", np.int64),
+        ("mshrs", np.int64),
+        ("merges", np.int64),
+        ("latency", np.int64),
+        ("queue_entries", np.int64),
+        ("p_port_cycles", np.int64),  # clocks of the data port by number of sectors
+        ("dram_ring_mask", np.int64),
+        ("dram_queue", np.int64),
+        ("interleave_lines", np.int64),
+        ("interleave_shift", np.int64),
+        ("channels", np.int64),
+        ("channels_shift", np.int64),
+        ("slices_per_channel", np.int64),
+        ("slices_per_channel_shift", np.int64),
+        ("mapping", np.int64),
+        ("hashed_index", np.int64),
+        ("atomic_cycles", np.int64),
+        ("repeats_as_packets", np.int64),
+        ("ideal_l2", np.int64),
+        ("ideal_dram", np.int64),
+        ("ideal_dram_latency", np.int64),
+        ("ideal_reads_pending", np.int64),
+        ("cycle", np.int64),  # of the L2 clock
+        ("khz", np.int64),
+        ("core_khz", np.int64),
+        ("stamp", np.int64),
+        ("active", np.int64),  # slices with something to do
+        ("to_dram", np.int64),  # slices with requests for DRAM
+        ("refused", np.int64),  # of these, those whose channel was full ...
+        ("refused_at", np.int64),  # ... when DRAM had done so many commands
+        ("lack_reply_room", np.int64),  # slices that sleep until a reply has left
+        ("p_slices", np.int64),
+        ("p_tags", np.int64),  # line numbers, -1 = empty
+        ("p_lines", np.int64),
+        ("p_mshrs", np.int64),
+        *[(name, np.int64) for name in COUNTERS],
+    ],
+    align=True,
+)
+l2 = component("l2", L2)
+l2_slice = accessor(SLICE)
+l2_mshr = accessor(MSHR)
+
+
+def allocate(arena: Arena, machine: Machine) -> None:
+    spec, dram = machine.l2, machine.dram
+    C = arena.record("l2", L2)
+    C.slices, C.ways = spec.slices, spec.ways
+    C.sets = spec.size_bytes // (spec.slices * spec.ways * LINE_BYTES)
+    C.sets_shift = shift_of(int(C.sets))
+    C.whole_line = spec.fill_bytes == LINE_BYTES
+    C.read_sectors, C.write_sectors = min(dram.request_bytes // 32, 4), min(dram.burst_bytes // 32, 4)
+    C.mshrs, C.merges = spec.mshrs, spec.mshr_merges
+    C.latency, C.queue_entries = spec.latency_cycles, spec.queue_entries
+    clocks = [-(-sectors * 32 // spec.port_bytes_per_cycle) for sectors in range(5)]
+    C.p_port_cycles = arena.adopt("l2.port_cycles", np.array(clocks, np.int64))
+    C.interleave_lines = spec.interleave_bytes // LINE_BYTES
+    C.channels, C.slices_per_channel = dram.channels, spec.slices // dram.channels
+    C.interleave_shift, C.channels_shift = shift_of(int(C.interleave_lines)), shift_of(dram.channels)
+    C.slices_per_channel_shift = shift_of(int(C.slices_per_channel))
+    C.mapping, C.hashed_index = MAPPINGS[spec.mapping], spec.hashed_index
+    C.atomic_cycles, C.repeats_as_packets = spec.atomic_cycles, spec.atomic_repeats_as_packets
+    C.ideal_l2, C.ideal_dram = machine.ideal.l2, machine.ideal.dram
+    clocks_to_core = machine.clocks.core_mhz / dram.clock_mhz
+    unloaded = (dram.timing.rcd_rd + dram.timing.cl + dram.burst_clocks) * clocks_to_core
+    C.ideal_dram_latency = round(unloaded) + dram.front_latency_core_cycles + dram.back_latency_core_cycles
+    C.khz, C.core_khz = round(machine.clocks.l2_mhz * 1000), round(machine.clocks.core_mhz * 1000)
+    C.p_slices = arena.table("l2.slices", SLICE, spec.slices)
+    rows = spec.slices * C.sets * spec.ways
+    C.p_tags = arena.table("l2.tags", np.int64, rows)
+    arena.arrays["l2.tags"][:] = -1
+    C.p_lines = arena.table("l2.lines", LINE, rows)
+    C.p_mshrs = arena.table("l2.mshrs", MSHR, spec.slices * spec.mshrs)
+    C.dram_queue = spec.dram_queue_entries
+    dram_ring = 1 << (spec.dram_queue_entries - 1).bit_length()
+    C.dram_ring_mask = dram_ring - 1
+    # The pipeline takes at most one packet per network cycle, so this ring cannot overflow; an ideal network
+    # delivers any number at once.
+    depth = spec.latency_cycles + spec.queue_entries + machine.noc.hop_latency_cycles + 64
+    ring = PACKETS if machine.ideal.noc else 1 << (2 * depth - 1).bit_length()
+    for index in range(spec.slices):
+        row = arena.arrays["l2.slices"][index]
+        row.p_ring, row.ring_mask = arena.table(f"l2.ring{index}", np.int64, ring), ring - 1
+        row.p_dram_token = arena.table(f"l2.dram_token{index}", np.int64, dram_ring)
+        row.p_dram_address = arena.table(f"l2.dram_address{index}", np.int64, dram_ring)
+        row.reply_first = row.reply_last = -1
+        mshrs = arena.arrays["l2.mshrs"][index * spec.mshrs : (index + 1) * spec.mshrs]
+        mshrs["next"] = np.append(np.arange(1, spec.mshrs), -1)

@@ -1,0 +1,265 @@
+"""The crossbar's arbitration: input queues, one packet per input and output at a time, round-robin outputs.
+
+Each input has a single queue, so a packet whose output is taken holds back those behind it (head-of-line blocking; an
+input-queued switch under uniform traffic then carries about 0.6 of its ports, less when packets come in trains: Karol,
+Hluchyj and Morgan, IEEE Trans. Commun. 1987). Each output grants one of the inputs that ask for it, starting from
+a pointer that moves past the granted one: iSLIP with one iteration (McKeown, IEEE/ACM Trans. Netw. 1999), which needs
+no second iteration here because an input asks for one output only. A packet of several flits keeps its output until
+it is through. Where the machine has buffers behind the outputs of the request network (`output_buffer_flits`), a slice
+that is full holds back its own packets for a while before it holds back those behind them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.engine.core.arena import S_t
+from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.words import ctz, load, store
+from warpsift.engine.l1.l1 import l1_fill
+from warpsift.engine.l2.l2_queue import l2_enqueue, l2_full
+from warpsift.engine.noc.ports import (
+    READ_CACHED,
+    REQUESTS,
+    UNIT_ANSWER,
+    UNIT_COMMAND,
+    input_port,
+    network,
+    noc,
+    noc_raise,
+    output_port,
+    packet,
+    packet_free,
+)
+from warpsift.engine.sm.lsu import lsu_reply, lsu_unblock
+from warpsift.engine.unit_socket import ACCEPT, HELD, RECEIVE, REPLY, call_unit, sockets
+
+
+@compiled(void, S_t, i64, i64)
+def deliver(S, net, index):
+    """Hand a packet that has left the network to its slice or client."""
+    N = noc(S)
+    P = packet(N.p_packets, index)
+    if net == REQUESTS:
+        N.request_latency_cycles += S.now - P.sent
+        if P.kind == UNIT_COMMAND:
+            call_unit(S, P.unit, np.int64(ACCEPT), P.token, np.int64(P.destination))
+            packet_free(S, index)
+            return
+        l2_enqueue(S, np.int64(P.destination), index)
+        return
+    N.reply_latency_cycles += S.now - P.sent
+    port = np.int64(P.port)
+    if port < N.sms:
+        if P.kind == READ_CACHED:
+            l1_fill(S, port, P.token, np.int64(P.sectors))
+        elif P.kind == UNIT_ANSWER:
+            call_unit(S, P.unit, np.int64(RECEIVE), index, np.int64(0))
+        else:
+            lsu_reply(S, port, P.token, np.int64(P.sectors))
+        lsu_unblock(S, port)
+    else:
+        call_unit(S, P.unit, np.int64(REPLY), P.token, np.int64(P.sectors))
+    packet_free(S, index)
+
+
+@compiled(i64, S_t, i64)
+def without_commands(S, requests):
+    """Of these inputs of the request network, those whose first packet is no command to a unit."""
+    N = noc(S)
+    T = network(N.p_networks, REQUESTS)
+    left = requests
+    while left != 0:
+        port = ctz(left)
+        left &= left - 1
+        I = input_port(T.p_inputs, port)
+        if packet(N.p_packets, load(I.p_ring, I.head & I.ring_mask)).kind == UNIT_COMMAND:
+            requests ^= np.int64(1) << port
+    return requests
+
+
+@compiled(i64, S_t, i64)
+def accepted(S, commands):
+    """Of these inputs, whose first packet is a command to a unit, those whose unit takes it; the others are told."""
+    N = noc(S)
+    T = network(N.p_networks, REQUESTS)
+    full = sockets(S).full
+    held = np.int64(0)
+    left = commands
+    while left != 0:
+        port = ctz(left)
+        left &= left - 1
+        I = input_port(T.p_inputs, port)
+        unit = np.int64(packet(N.p_packets, load(I.p_ring, I.head & I.ring_mask)).unit)
+        if (full >> unit) & 1 != 0:
+            commands ^= np.int64(1) << port
+            held |= np.int64(1) << unit
+    while held != 0:
+        call_unit(S, ctz(held), np.int64(HELD), np.int64(0), np.int64(0))
+        held &= held - 1
+    return commands
+
+
+@compiled(i64, S_t, i64)
+def takeable(S, output):
+    """The inputs whose first packet can leave the request network here; 0: the output waits.
+
+    A full slice holds back everything but commands, which go to the unit in front of it; a full unit holds back its
+    commands alone. With a buffer behind the output, a full buffer holds back everything.
+    """
+    N = noc(S)
+    T = network(N.p_networks, REQUESTS)
+    O = output_port(T.p_outputs, output)
+    if N.output_flits > 0:
+        if O.buffered_flits < N.output_flits:
+            return O.requests
+        T.active ^= np.int64(1) << output  # until drain_outputs has made room
+        return np.int64(0)
+    slice_full = l2_full(S, output)
+    if slice_full == 0 and sockets(S).full == 0:
+        return O.requests
+    others = without_commands(S, O.requests)
+    commands = O.requests ^ others
+    bit = np.int64(1) << output
+    if slice_full != 0:
+        if others != 0 and T.blocked & bit == 0:  # the slice says when it has room: l2_queue.output_unblock
+            O.blocked_since = N.cycle
+            T.blocked |= bit
+        if commands == 0:
+            T.active ^= bit
+        others = np.int64(0)
+    if sockets(S).full != 0 and commands != 0:
+        commands = accepted(S, commands)
+    return others | commands
+
+
+@compiled(i64, S_t, i64, i64)
+def receiver_full(S, output, index):
+    """1 if a packet that has crossed the request network cannot be handed on now."""
+    P = packet(noc(S).p_packets, index)
+    if P.kind == UNIT_COMMAND:
+        return (sockets(S).full >> P.unit) & 1
+    return l2_full(S, output)
+
+
+@compiled(void, S_t, i64, i64)
+def to_receiver(S, output, index):
+    """A packet has crossed the request network: hand it on, or let it wait in the output's buffer."""
+    N = noc(S)
+    T = network(N.p_networks, REQUESTS)
+    O = output_port(T.p_outputs, output)
+    length = np.int64(packet(N.p_packets, index).length)
+    if O.head == O.tail and O.free_at <= N.cycle and receiver_full(S, output, index) == 0:
+        O.free_at = N.cycle + length
+        deliver(S, np.int64(REQUESTS), index)
+        return
+    store(O.p_ring, O.tail & O.ring_mask, index)
+    O.tail += 1
+    O.buffered_flits += length
+    bit = np.int64(1) << output
+    if T.blocked & bit == 0:
+        T.draining |= bit
+
+
+@compiled(void, S_t)
+def drain_outputs(S):
+    """One cycle of the buffers behind the request network: each hands on its first packet if the slice has room."""
+    N = noc(S)
+    T = network(N.p_networks, REQUESTS)
+    outputs = T.draining
+    while outputs != 0:
+        output = ctz(outputs)
+        outputs &= outputs - 1
+        bit = np.int64(1) << output
+        O = output_port(T.p_outputs, output)
+        if O.free_at > N.cycle:
+            continue
+        index = load(O.p_ring, O.head & O.ring_mask)
+        if receiver_full(S, output, index) != 0:
+            if packet(N.p_packets, index).kind != UNIT_COMMAND:  # the slice says when it has room: output_unblock
+                O.blocked_since = N.cycle
+                T.blocked |= bit
+                T.draining ^= bit
+            continue
+        length = np.int64(packet(N.p_packets, index).length)
+        O.head += 1
+        O.buffered_flits -= length
+        O.free_at = N.cycle + length
+        if O.head == O.tail:
+            T.draining ^= bit
+        if O.requests != 0:
+            T.active |= bit
+        deliver(S, np.int64(REQUESTS), index)
+
+
+@compiled(i64, S_t, i64, i64)
+def grant(S, net, output):
+    """The input that may send a flit to this output now, or -1."""
+    N = noc(S)
+    T = network(N.p_networks, net)
+    O = output_port(T.p_outputs, output)
+    if O.locked >= 0:
+        return O.locked
+    requests = takeable(S, output) if net == REQUESTS else O.requests
+    if requests == 0:
+        return np.int64(-1)
+    above = requests & (np.int64(-1) << O.pointer)
+    return ctz(above) if above != 0 else ctz(requests)
+
+
+@compiled(void, S_t, i64)
+def crossbar_tick(S, net):
+    """One network cycle of one direction."""
+    N = noc(S)
+    T = network(N.p_networks, net)
+    outputs = T.active
+    advanced = np.int64(0)  # inputs whose first packet left: their next may ask from the next cycle on
+    while outputs != 0:
+        output = ctz(outputs)
+        outputs &= outputs - 1
+        port = grant(S, net, output)
+        if port < 0:
+            continue
+        O = output_port(T.p_outputs, output)
+        I = input_port(T.p_inputs, port)
+        index = load(I.p_ring, I.head & I.ring_mask)
+        P = packet(N.p_packets, index)
+        taken = min(N.speedup, np.int64(P.flits)) if net == REQUESTS else np.int64(1)
+        P.flits -= taken
+        I.used_flits -= taken
+        T.freed |= np.int64(1) << port
+        if P.flits > 0 and P.separate == 0:
+            O.locked = port
+            continue
+        O.locked = -1
+        O.pointer = port + 1 if port + 1 < T.inputs else 0
+        if P.flits > 0:
+            continue
+        O.requests ^= np.int64(1) << port
+        if O.requests == 0:
+            T.active ^= np.int64(1) << output
+        I.head += 1
+        advanced |= np.int64(1) << port
+        if net == REQUESTS and N.output_flits > 0:
+            to_receiver(S, output, index)
+        else:
+            deliver(S, net, index)
+    while advanced != 0:
+        port = ctz(advanced)
+        advanced &= advanced - 1
+        I = input_port(T.p_inputs, port)
+        if I.head != I.tail:
+            noc_raise(S, net, port)
+
+
+@compiled(void, S_t)
+def wake_senders(S):
+    """SMs whose request queue has got room try again (slices poll)."""
+    N = noc(S)
+    T = network(N.p_networks, REQUESTS)
+    freed = T.freed & ((np.int64(1) << N.sms) - 1)
+    T.freed = 0
+    while freed != 0:
+        sm = ctz(freed)
+        freed &= freed - 1
+        lsu_unblock(S, sm)

@@ -1,0 +1,48 @@
+"""Energy of a timed run, from the engine's counters and the cost tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from warpsift.costs.coefficients import names
+from warpsift.costs.cost_errors import CostError
+from warpsift.costs.energy import EnergyReport, energy
+from warpsift.costs.events import with_seconds
+from warpsift.machines.spec import Machine
+from warpsift.units import resolve
+
+PREFIX = "costs."  # --set costs.NAME=VALUE replaces a coefficient (joules or watts)
+GPU_IDLE_KEY = f"{PREFIX}gpu_idle"  # the one that is a word: what the SMs do while a unit works
+
+
+def coefficients_of(overrides: Mapping[str, Any]) -> dict[str, float]:
+    """The cost coefficients among the overrides of a request."""
+    found = {}
+    for key, value in overrides.items():
+        if key.startswith(PREFIX) and key != GPU_IDLE_KEY:
+            try:
+                found[key.removeprefix(PREFIX)] = float(value)
+            except ValueError:
+                raise CostError(f"{key} = {value!r} is not a number; write joules or watts, such as 15.3.") from None
+    return found
+
+
+def has_prices(machine: Machine) -> bool:
+    """Whether the cost tables know the machine's card."""
+    return machine.name in names() or machine.name.split("-")[0] in names()
+
+
+def energy_of(
+    counters: Mapping[str, float], machine: Machine, unit: str, waiting_cycles: float, overrides: Mapping[str, Any]
+) -> EnergyReport:
+    """What the run cost while the GPU waited `waiting_cycles` for the unit."""
+    chosen = resolve(unit)
+    return energy(
+        with_seconds(counters, machine.clocks.core_mhz, waiting_cycles),
+        machine.name,
+        chosen.built(machine) if chosen is not None else (),
+        str(overrides.get(GPU_IDLE_KEY, "none")),
+        overrides=coefficients_of(overrides),
+        dram_access_bytes=machine.dram.burst_bytes,
+    )

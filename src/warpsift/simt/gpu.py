@@ -1,0 +1,220 @@
+"""Kernels and the GPU that runs them.
+
+    @kernel
+    def scale(t, x, y, factor):
+        t.store(y, t.id, t.load(x, t.id) * factor)
+
+    gpu = Gpu()
+    x = gpu.memory.array("x", np.arange(1000, dtype=np.float32))
+    y = gpu.memory.empty("y", 1000, np.float32)
+    gpu.launch(scale, 1000, x, y, 2.0, phase="scale")
+
+A launch runs in waves of resident CTAs, and each wave becomes one `Chunk` of the stream. Within a wave, CTAs of a
+kernel that races (one that reads what other CTAs of the launch write) run in a seeded order, `visibility_ctas` at a
+time: a CTA sees the writes of those that ran before, not of those that run beside it. How many run beside it decides
+how much duplicate work a best-effort algorithm does, so it follows from the machine (see `Residency`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from warpsift.simt.collectives import CollectiveThreads
+from warpsift.simt.memory import DeviceArray, DeviceMemory
+from warpsift.simt.recorder import Recorder
+from warpsift.simt.registers import KernelError
+from warpsift.simt.stream import WARP_SIZE, LaunchInfo, Sink
+from warpsift.simt.threads import Batch
+
+WAVE_THREADS_WITHOUT_RACES = 1 << 16  # only a matter of memory and speed: nothing observable depends on it
+
+
+@dataclass(frozen=True)
+class Residency:
+    """How many threads the GPU holds at once, and how many of them work unseen by each other.
+
+    A CTA reads the shared state (say, the visited bits) early and its writes show after its memory latency. Of the
+    CTAs resident with it, those that read within that time do not see them: resident CTAs x (latency / life time of
+    a CTA). A CTA of the frontier kernels lives for about `dependent_accesses` memory latencies one after the other,
+    so that share is 1 / dependent_accesses.
+    """
+
+    sms: int = 16
+    threads_per_sm: int = 2048
+    dependent_accesses: int = 8  # contract: edge frontier, bitmask, label, culling, scan, reservation, store
+
+    def resident_ctas(self, threads_per_cta: int) -> int:
+        return max(1, self.sms * (self.threads_per_sm // threads_per_cta))
+
+    def visibility_ctas(self, threads_per_cta: int) -> int:
+        return max(1, self.resident_ctas(threads_per_cta) // self.dependent_accesses)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    function: Callable[..., None]
+    guard: bool  # whether threads beyond the element count return at once
+    races: bool
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+
+def kernel(function: Callable[..., None] | None = None, *, guard: bool = True, races: bool = False) -> Any:
+    """Mark a function of `(t, *arguments)` as a kernel."""
+
+    def wrap(text: Callable[..., None]) -> Kernel:
+        return Kernel(text, guard, races)
+
+    return wrap(function) if function is not None else wrap
+
+
+class Gpu:
+    """Device memory, a place where launches go (`sink`), and the way CTAs are run."""
+
+    def __init__(
+        self,
+        sink: Sink,
+        *,
+        memory_bytes: int = 4 << 30,
+        residency: Residency | None = None,
+        visibility_ctas: int | None = None,
+        seed: int = 1,
+    ) -> None:
+        self.sink = sink
+        self.memory = DeviceMemory(memory_bytes)
+        self.residency = residency or Residency()
+        self.visibility_ctas = visibility_ctas  # None: as the residency says; 0: a whole wave
+        self.on_progress: Callable[[float], None] | None = None
+        self._seeds = np.random.default_rng(seed)
+        self._recorder = Recorder()
+        self.threads: type[CollectiveThreads] = CollectiveThreads
+        self.bindings: dict[str, Any] = {}
+
+    def extend(self, vocabulary: type[CollectiveThreads]) -> None:
+        """Give kernels the instructions of a special unit: a subclass of `CollectiveThreads` with its methods."""
+        if not issubclass(self.threads, vocabulary):
+            bases = (vocabulary,) if self.threads is CollectiveThreads else (vocabulary, self.threads)
+            self.threads = bases[0] if len(bases) == 1 else type("Threads", bases, {})
+
+    def bind(self, unit: str, binding: Any) -> None:
+        """Set what the commands to a unit work on, for the launches that follow."""
+        self.bindings = {**self.bindings, unit: binding}
+
+    def progressed(self, share: float) -> None:
+        """A driver tells how much of its work is done, roughly, from 0 to 1."""
+        if self.on_progress is not None:
+            self.on_progress(min(max(share, 0.0), 1.0))
+
+    def launch(
+        self,
+        kernel: Kernel,
+        threads: int,
+        *arguments: Any,
+        phase: str,
+        compaction: bool = False,
+        threads_per_cta: int = 256,
+        shared_bytes: int = 0,
+    ) -> None:
+        """Run a kernel on `threads` threads and hand its stream to the sink. No threads: no launch.
+
+        `shared_bytes` is taken from each CTA's shared memory beside what the kernel itself reserves.
+        """
+        if threads_per_cta % WARP_SIZE or not 0 < threads_per_cta <= 1024:
+            raise KernelError(f"threads_per_cta must be a multiple of 32 up to 1024, not {threads_per_cta}")
+        if threads <= 0:
+            return
+        ctas = -(-threads // threads_per_cta)
+        begun = False
+        for first, last in self._waves(kernel, ctas, threads_per_cta):
+            shape = (threads_per_cta, shared_bytes)
+            cta_shared_bytes = self._run_wave(kernel, (first, last), threads, shape, arguments)
+            if not begun:  # only now is it known how much shared memory a CTA takes
+                self.sink.begin(
+                    LaunchInfo(
+                        kernel.name,
+                        phase,
+                        compaction,
+                        ctas,
+                        threads_per_cta,
+                        cta_shared_bytes,
+                        tuple(a.name for a in self.memory.arrays),
+                        tuple(a.itemsize for a in self.memory.arrays),
+                        self.bindings,
+                    )
+                )
+                begun = True
+            warps = (last - first) * (threads_per_cta // WARP_SIZE)
+            self.sink.chunk(self._recorder.finish(warps, last - first))
+        self.sink.end()
+
+    def _waves(self, kernel: Kernel, ctas: int, threads_per_cta: int) -> list[tuple[int, int]]:
+        size = self.residency.resident_ctas(threads_per_cta)
+        if not kernel.races:
+            size = max(size, WAVE_THREADS_WITHOUT_RACES // threads_per_cta)
+        return [(first, min(first + size, ctas)) for first in range(0, ctas, size)]
+
+    def _run_wave(
+        self,
+        kernel: Kernel,
+        wave: tuple[int, int],
+        threads: int,
+        shape: tuple[int, int],
+        arguments: tuple[Any, ...],
+    ) -> int:
+        """Run the CTAs of one wave, batch by batch; gives the shared memory a CTA takes."""
+        first, last = wave
+        threads_per_cta, reserved_bytes = shape
+        places = np.arange(last - first)
+        batch_size = len(places)
+        if kernel.races:
+            places = self._seeds.permutation(places)
+            chosen = self.visibility_ctas
+            if chosen is None:
+                chosen = self.residency.visibility_ctas(threads_per_cta)
+            batch_size = chosen or batch_size
+        shared_bytes = 0
+        for start in range(0, len(places), batch_size):
+            together = np.sort(places[start : start + batch_size])
+            seed = int(self._seeds.integers(1 << 62))
+            batch = Batch(first + together, together, threads_per_cta, seed)
+            t = self.threads(batch, self._recorder)
+            t.shared_bytes = reserved_bytes
+            t.bindings = self.bindings
+            self._prologue(t, kernel, threads, arguments)
+            kernel.function(t, *arguments)
+            t.finish()
+            shared_bytes = max(shared_bytes, t.shared_bytes)
+        return shared_bytes
+
+    @staticmethod
+    def _prologue(t: CollectiveThreads, kernel: Kernel, threads: int, arguments: tuple[Any, ...]) -> None:
+        """What every PTX kernel begins with: parameters, pointer conversion, the thread's number, the guard."""
+        scalars, pointers = _parameters(arguments)
+        t.spend(scalars + 2 * pointers, chained=False)  # ld.param for each, cvta.to.global for pointers
+        t.spend(4)  # mov ctaid, ntid, tid; mad
+        if kernel.guard:
+            t.spend(1, chained=False)  # ld.param of the element count
+            t.exit_where(t.id >= threads)
+
+
+def _parameters(arguments: tuple[Any, ...]) -> tuple[int, int]:
+    """Scalars and pointers among a kernel's arguments, inside tuples and dataclasses too; None is not passed."""
+    scalars = pointers = 0
+    for argument in arguments:
+        if isinstance(argument, DeviceArray):
+            pointers += 1
+        elif isinstance(argument, tuple):
+            inner = _parameters(argument)
+            scalars, pointers = scalars + inner[0], pointers + inner[1]
+        elif is_dataclass(argument):
+            inner = _parameters(tuple(getattr(argument, f.name) for f in fields(argument)))
+            pointers += inner[1]  # its plain values choose the kernel's text, as C++ template parameters do
+        elif argument is not None and not isinstance(argument, bool):
+            scalars += 1
+    return scalars, pointers

@@ -1,0 +1,221 @@
+"""A stored run as one flat row, and what a user asks of many: which, in what order, which columns.
+
+Columns are the request's fields, the options by their own names, machine parameters with their dotted keys
+(`l2.size_bytes`), and every number of the result; nested ones are dotted (`stall_stack.memory`).
+"""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from warpsift.errors import WarpsiftError
+from warpsift.run.request import LOADING, unknown
+from warpsift.store.store import Record
+
+Row = dict[str, Any]
+IDENTITY = ("algorithm", "graph", "style", "unit", "gpu")
+_ASIDE = {"algorithm", "style", "unit", "graph", "options", "phases", "machine"}  # of a result: elsewhere in the row
+
+
+class QueryError(WarpsiftError):
+    """A question to the results that cannot be answered."""
+
+
+def flat_row(record: Record) -> Row:
+    """Inputs first, then how it ended, then the numbers."""
+    request, result = record.request, record.result or {}
+    row: Row = {name: request.get(name) for name in IDENTITY}
+    row["graph"] = record.graph["name"]
+    row["status"] = record.status
+    row |= dict(result.get("options") or request["options"])
+    row["visibility_ctas"] = request.get("visibility_ctas")
+    row |= {name: request[name] for name in LOADING if name in request}  # older stores lack them
+    for name in ("nodes", "edges", "stand_in_for"):
+        row[name] = record.graph.get(name)
+    for name, value in (record.machine or {}).items():
+        row["machine" if name == "name" else name] = value
+    row.pop("description", None)
+    row |= {key: parse_value(str(v)) for key, v in request["overrides"].items() if key not in row}  # cost coefficients
+    _flatten({name: value for name, value in result.items() if name not in _ASIDE}, "", row)
+    area = unit_area_mm2(request)
+    if area is not None:
+        row.setdefault("unit_area_mm2", area)
+    row |= {"error_kind": record.error_kind, "error": record.error}
+    row |= {"version": record.version, "package": record.package, "key": record.key}
+    row |= {"host": record.host, "host_seconds": record.host_seconds, "finished_at": _moment(record.finished_at)}
+    return row
+
+
+def _moment(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).isoformat(timespec="seconds")
+
+
+def _flatten(tree: Mapping[str, Any], prefix: str, row: Row) -> None:
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            _flatten(value, f"{prefix}{name}.", row)
+        else:
+            row[prefix + name] = value
+
+
+@functools.cache
+def _area_mm2(unit: str, gpu: str, settings: tuple[tuple[str, Any], ...]) -> float | None:
+    from warpsift.machines import load_machine
+    from warpsift.units import resolve
+
+    chosen = resolve(unit)
+    return 0.0 if chosen is None else chosen.area(load_machine(gpu, dict(settings))).total_mm2
+
+
+def unit_area_mm2(request: Mapping[str, Any]) -> float | None:
+    """Silicon that the unit adds (32 nm, see docs/area.md); none for a run without a machine, or of a lost unit."""
+    if request.get("gpu") is None:
+        return None
+    settings = {k: v for k, v in request["overrides"].items() if not k.startswith("costs.")}
+    try:
+        return _area_mm2(request.get("unit", "none"), request["gpu"], tuple(sorted(settings.items())))
+    except WarpsiftError:  # a unit or a machine file that is no longer there
+        return None
+
+
+def columns_of(rows: Iterable[Row]) -> list[str]:
+    """All columns, in order of first appearance."""
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def need_column(name: str, rows: Sequence[Row]) -> str:
+    columns = columns_of(rows)
+    if name not in columns:
+        raise QueryError(unknown("column", name, columns))
+    return name
+
+
+# Filters.
+
+_TEST = re.compile(r"\s*([\w.]+)\s*(==|!=|<=|>=|=|<|>|~)\s*(.*?)\s*$", re.DOTALL)
+_AND = re.compile(r"\s+and\s+(?=(?:[^'\"]|'[^']*'|\"[^\"]*\")*$)", re.IGNORECASE)
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "~": lambda a, b: str(b).lower() in str(a).lower(),
+}
+
+
+def where(rows: Sequence[Row], tests: Iterable[str]) -> list[Row]:
+    """Rows that pass all tests: "gpu = 'gtx980'", "cycles<1e6", "graph ~ kron", joined by "and" or given apart."""
+    kept = list(rows)
+    for text in tests:
+        for part in _AND.split(text):
+            kept = _passing(rows, kept, part)
+    return kept
+
+
+def _passing(rows: Sequence[Row], kept: list[Row], text: str) -> list[Row]:
+    found = _TEST.match(text)
+    if found is None:
+        raise QueryError(f"cannot read the test {text!r}: write KEY=VALUE, such as gpu=gtx980 or cycles<1e6")
+    name, sign, wanted = found.groups()
+    if rows:
+        need_column(name, rows)
+    test = _COMPARE[sign.replace("==", "=")]
+    value = parse_value(wanted)
+    return [row for row in kept if _holds(test, sign, row.get(name), value)]
+
+
+def parse_value(text: str) -> Any:
+    """A number, true, false, none, or a text with or without quotes."""
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1]
+    lowered = text.lower()
+    if lowered in ("true", "false", "none"):
+        return {"true": True, "false": False, "none": None}[lowered]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _holds(test: Callable[[Any, Any], bool], sign: str, value: Any, wanted: Any) -> bool:
+    if wanted is None and value == "none":  # unit=none means the unit called none
+        value = None
+    if sign in ("=", "==", "!=", "~"):
+        return test(value, wanted)
+    try:
+        return value is not None and test(value, wanted)
+    except TypeError:
+        return False
+
+
+def sort(rows: Sequence[Row], keys: Sequence[str]) -> list[Row]:
+    """By one or more columns; a minus sign in front turns the order; rows without a value come last."""
+    ordered = list(rows)
+    for key in reversed(keys):
+        name, down = key.removeprefix("-"), key.startswith("-")
+        if rows:
+            need_column(name, rows)
+        present = [row for row in ordered if row.get(name) is not None]
+        absent = [row for row in ordered if row.get(name) is None]
+        present.sort(key=lambda row: _order(row[name]), reverse=down)
+        ordered = present + absent
+    return ordered
+
+
+def _order(value: Any) -> tuple[int, Any]:
+    """Numbers before texts, so that a column may hold both."""
+    return (0, value) if isinstance(value, (int, float)) else (1, str(value))
+
+
+TIMED_METRICS = ("microseconds", "mteps", "energy_joules", "dram_bytes")
+COUNTED_METRICS = ("warp_instructions", "transactions")
+
+
+def default_columns(rows: Sequence[Row]) -> list[str]:
+    """What was run, whatever differs between the rows, and the main numbers there are."""
+    inputs = list(IDENTITY) + [name for name in columns_of(rows) if _is_input(name)]
+    chosen = ["algorithm", "graph"]
+    for name in inputs:
+        values = {str(row.get(name)) for row in rows}
+        if len(values) > 1 and name not in chosen and not _follows_gpu(name, rows):
+            chosen.append(name)
+    timed = any(row.get("microseconds") is not None for row in rows)
+    chosen += [n for n in (TIMED_METRICS if timed else COUNTED_METRICS) if any(row.get(n) is not None for row in rows)]
+    chosen.append("check")
+    if any(row.get("error") for row in rows):
+        chosen += ["status", "error"]
+    return [name for name in chosen if any(name in row for row in rows)]
+
+
+def _is_input(name: str) -> bool:
+    from dataclasses import fields
+
+    from warpsift.algorithms import Options
+    from warpsift.machines.machine_file import machine_keys
+
+    return name in {f.name for f in fields(Options)} or ("." in name and name in set(machine_keys()))
+
+
+def _follows_gpu(name: str, rows: Sequence[Row]) -> bool:
+    """Whether a column is the same for all rows of one machine (or, the source, of one graph and seed)."""
+    by = ("graph", "algorithm", "seed") if name == "source" else ("gpu",)
+    seen: dict[tuple[Any, ...], set[str]] = {}
+    for row in rows:
+        seen.setdefault(tuple(row.get(b) for b in by), set()).add(str(row.get(name)))
+    return len(seen) > 1 and all(len(values) == 1 for values in seen.values())
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    logs = [math.log(value) for value in values]
+    return math.exp(sum(logs) / len(logs)) if logs else math.nan

@@ -1,0 +1,20 @@
+"""The MFF paper's evaluation (DATE 2015, sections 4 and 6): one module per figure or number.
+
+A module has `matrix(scale) -> list[Request]` and `figure(results, scale) -> Figure`.
+"""
+
+from warpsift.studies.mff import mff_area as area
+from warpsift.studies.mff import mff_caches as caches
+from warpsift.studies.mff import mff_fig05 as fig05
+from warpsift.studies.mff import mff_fig08 as fig08
+from warpsift.studies.mff import mff_fig09 as fig09
+from warpsift.studies.mff import mff_fig10 as fig10
+from warpsift.studies.mff import mff_ladder as ladder
+from warpsift.studies.mff import mff_prices as prices
+from warpsift.studies.mff import mff_traffic as traffic
+from warpsift.studies.mff.mff_runs import GRAPHS
+
+TITLE = "Memory fast-forward: a low-cost special function unit (DATE 2015)"
+EXPERIMENTS = (fig05, fig10, fig08, prices, fig09, traffic, caches, ladder, area)
+
+__all__ = ["EXPERIMENTS", "GRAPHS", "TITLE"]

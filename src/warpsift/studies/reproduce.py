@@ -1,0 +1,94 @@
+"""Reproduce a paper: run what its figures need, each run once, and write the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from warpsift.errors import WarpsiftError
+from warpsift.report.figures import Figure, Report
+from warpsift.report.html import write_report
+from warpsift.report.provenance import provenance_of
+from warpsift.run.request import unknown
+from warpsift.studies.scale import SCALES, Scale, real_files
+from warpsift.sweep import FailedRun, SweepOptions, run_sweep
+
+PAPERS = {
+    "scu": "warpsift.studies.scu",
+    "mff": "warpsift.studies.mff",
+    "which-unit": "warpsift.studies.which_unit",
+}
+
+
+NEAR = 0.25  # a value of the paper counts as met when ours is within this share of it
+
+
+class ReproduceError(WarpsiftError):
+    """A paper or a scale that does not exist."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What to reproduce, how large, and where it goes."""
+
+    paper: str
+    scale: Scale
+    folder: Path
+    options: SweepOptions = field(default_factory=SweepOptions)
+
+
+def scale_named(name: str, paper: str, graphs: Path | None) -> Scale:
+    """A scale, with the user's real graph files if there is a folder of them."""
+    if name not in SCALES:
+        raise ReproduceError(unknown("scale", name, list(SCALES)))
+    if graphs is None:
+        return SCALES[name]
+    return replace(SCALES[name], files=real_files(graphs, list(_module(paper).GRAPHS)))
+
+
+def _module(paper: str) -> Any:
+    if paper not in PAPERS:
+        raise ReproduceError(unknown("paper", paper, list(PAPERS)))
+    return import_module(PAPERS[paper])
+
+
+def summary_of(figures: Sequence[Figure], scale: Scale) -> list[str]:
+    """How much of the paper was met, and what was real, in a few sentences."""
+    claims = [row for figure in figures for row in figure.comparison() if row["ratio"] is not None]
+    close = [row for row in claims if 1 - NEAR <= row["ratio"] <= 1 + NEAR]
+    real = f"Read from files: {', '.join(scale.files)}. The others" if scale.files else "All graphs"
+    found = [f"{real} are generated: same nodes, arcs and kind of degree distribution, not the same graph."]
+    if claims:
+        text = f"Met within {100 * NEAR:.0f} %: {len(close)} of {len(claims)} values that the paper states"
+        listed = "; ".join(f"{row['claim']} ({row['ours']:.3g}, paper {row['paper']:.3g})" for row in close)
+        found.append(f"{text}: {listed}." if close else f"{text}.")
+        found.append("The pages scu.md, mff.md and energy.md of the documentation explain the differences.")
+    return found
+
+
+def reproduce(plan: Plan) -> tuple[Path, list[Figure]]:
+    """Run, draw, write; what is already in the store is not run again."""
+    paper = _module(plan.paper)
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    requests = [request for experiment in paper.EXPERIMENTS for request in experiment.matrix(plan.scale)]
+    results = run_sweep(requests, plan.folder / "results.db", plan.options)
+    figures, missing = [], []
+    for experiment in paper.EXPERIMENTS:
+        try:
+            figures.append(experiment.figure(results, plan.scale))
+        except FailedRun as error:
+            name = experiment.__name__ if isinstance(experiment, ModuleType) else experiment.name
+            missing.append(f"Left out: {name.rpartition('.')[2]}; {error}.")
+    report = Report(
+        title=paper.TITLE,
+        figures=figures,
+        subtitle=f"reproduced by warpsift, stand-in graphs at {plan.scale.size(paper.GRAPHS)}",
+        summary=[*summary_of(figures, plan.scale), *missing],
+        provenance=provenance_of(results),
+        command=f"warpsift reproduce {plan.paper} --scale {plan.scale.name}",
+    )
+    return write_report(plan.folder / "report.html", report), figures

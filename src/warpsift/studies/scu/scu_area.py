@@ -1,0 +1,33 @@
+"""Section 6.4: area of the SCU."""
+
+from __future__ import annotations
+
+from warpsift.machines import load_machine
+from warpsift.report.figures import Chart, Figure, PaperValue
+from warpsift.run.request import Request
+from warpsift.studies.scale import Scale
+from warpsift.sweep import Results
+from warpsift.units import unit_named
+
+PAPER_MM2 = {"gtx980": 13.27, "tx1": 3.65}
+
+
+def matrix(scale: Scale) -> list[Request]:
+    return []
+
+
+def figure(results: Results, scale: Scale) -> Figure:
+    rows, claims = [], []
+    for gpu, paper in PAPER_MM2.items():
+        report = unit_named("scu").area(load_machine(gpu))
+        rows += [{"gpu": gpu, "part": name, "value": part.mm2} for name, part in report.parts.items()]
+        claims.append(PaperValue(f"SCU of {gpu}, mm2", paper, ours=report.total_mm2))
+    return Figure(
+        "Area of the SCU at 32 nm",
+        Chart("stacked", x="gpu", y="value", series="part", y_label="mm2"),
+        rows,
+        "SCU paper, section 6.4",
+        claims,
+        ["Buffers as SRAM (CACTI 7), logic estimated; docs/area.md explains the distance to the paper."],
+        name="scu-area",
+    )

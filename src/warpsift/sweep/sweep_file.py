@@ -1,0 +1,220 @@
+"""Reads a sweep file: which points to run.
+
+    [common]                        # holds for every point
+    gpu = "gtx480-gpgpusim4"
+
+    [[grid]]                        # every combination of the lists
+    algorithm = ["bfs", "sssp"]
+    graph = ["delaunay-14", "kron-12"]
+    l2.size_bytes = [393216, 786432]
+    design = [{ unit = "none" }, { unit = "scu", l1.size_bytes = 32768 }]   # keys that change together
+
+    [[point]]                       # one more
+    algorithm = "wcc"
+    graph = "kron-12"
+
+A key is a field of `Request` or of `Options`, or a dotted machine parameter. The word "default" leaves a key alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import os
+import tomllib
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from warpsift.algorithms import Options
+from warpsift.errors import WarpsiftError
+from warpsift.run.request import Request, RequestError, make_request, unknown
+
+SECTIONS = ("common", "grid", "point")
+REQUEST_KEYS = tuple(f.name for f in fields(Request) if f.name not in ("overrides", "options"))
+OPTION_KEYS = tuple(f.name for f in fields(Options))
+DEFAULT = "default"
+MAX_POINTS = 100_000  # beyond this a slip of the pen is likelier than a wish
+
+
+class SweepError(WarpsiftError):
+    """A sweep file that cannot be used."""
+
+
+def read_sweep(path: str | os.PathLike[str]) -> list[Request]:
+    """The requests of a sweep file. Paths of graphs and machines are looked up beside the file first."""
+    file = Path(path)
+    try:
+        tree = tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SweepError(f"{file}: no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SweepError(f"{file}: cannot be read: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SweepError(f"{file}: {error}") from error
+    try:
+        return sweep_requests(tree, file.parent)
+    except WarpsiftError as error:
+        raise SweepError(f"{file}: {error}") from error
+
+
+def sweep_requests(tree: Mapping[str, Any], folder: Path | None = None) -> list[Request]:
+    """The requests of a sweep given as data."""
+    for section in tree:
+        if section not in SECTIONS:
+            raise SweepError(unknown("section", section, list(SECTIONS)) + " (as [common], [[grid]], [[point]])")
+    common = tree.get("common", {})
+    if not isinstance(common, Mapping):
+        raise SweepError("'common' must be a table: write [common]")
+    requests = []
+    for kind in ("grid", "point"):
+        for number, table in enumerate(_tables(tree, kind), 1):
+            where = f"[[{kind}]] number {number}"
+            try:
+                requests += [_request(choice, folder) for choice in _choices({**common, **table}, kind)]
+                for gpu in {request.gpu for request in requests} - {None}:
+                    _check_gpu(str(gpu))
+            except WarpsiftError as error:
+                raise SweepError(f"{where}: {error}") from error
+    if not requests:
+        raise SweepError("no points: write a [[grid]] or a [[point]] with at least 'algorithm' and 'graph'")
+    return requests
+
+
+def _tables(tree: Mapping[str, Any], kind: str) -> list[Mapping[str, Any]]:
+    found = tree.get(kind, [])
+    tables = [found] if isinstance(found, Mapping) else found
+    if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
+        raise SweepError(f"'{kind}' must be a table or several: write [[{kind}]]")
+    return tables
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested tables as dotted keys."""
+    flat: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat
+
+
+def _choices(table: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
+    """Every combination of the lists of a table."""
+    axes: list[list[dict[str, Any]]] = []
+    for name, value in _flat(table).items():
+        alternatives = value if isinstance(value, list) else [value]
+        if kind == "point" and isinstance(value, list):
+            raise SweepError(f"'{name}' is a list, but a point has one value for each key; use [[grid]] for lists")
+        if not alternatives:
+            raise SweepError(f"'{name}' is an empty list: the grid has no points")
+        together = [isinstance(each, Mapping) for each in alternatives]
+        if any(together) and not all(together):
+            raise SweepError(f"'{name}' mixes tables and values: give tables only, or values only")
+        if all(together):
+            axes.append([_flat(each) for each in alternatives])
+        else:
+            axes.append([{name: each} for each in alternatives])
+    for axis in axes:
+        for alternative in axis:
+            _check_keys(alternative)
+    if math.prod(map(len, axes)) > MAX_POINTS:
+        raise SweepError(f"more than {MAX_POINTS} points; split the sweep")
+    for combination in itertools.product(*axes):
+        choice: dict[str, Any] = {}
+        for part in combination:
+            for name, value in part.items():
+                if name in choice:
+                    raise SweepError(f"'{name}' is given twice for one point")
+                choice[name] = value
+        yield choice
+
+
+def _check_keys(alternative: Mapping[str, Any]) -> None:
+    from warpsift.machines.machine_file import machine_keys
+
+    machine = [*machine_keys(), *_cost_keys()]
+    for name in alternative:
+        if name in REQUEST_KEYS or name in OPTION_KEYS or name in machine:
+            continue
+        section = name.rpartition(".")[0]
+        if section:
+            siblings = [key for key in machine if key.rpartition(".")[0] == section]
+            raise SweepError(unknown("machine parameter", name, siblings or machine))
+        raise SweepError(unknown("key", name, [*REQUEST_KEYS, *OPTION_KEYS]) + ", or a machine parameter (l2.ways)")
+
+
+def _request(choice: Mapping[str, Any], folder: Path | None) -> Request:
+    chosen = {name: value for name, value in choice.items() if value != DEFAULT}
+    for needed in ("algorithm", "graph"):
+        if not isinstance(chosen.get(needed), str):
+            raise SweepError(f"every point needs '{needed}', a text such as {needed} = \"{_EXAMPLE[needed]}\"")
+    _check_types(chosen)
+    algorithm, graph = chosen.pop("algorithm"), _beside(folder, chosen.pop("graph"))
+    own = {name: value for name, value in chosen.items() if name in REQUEST_KEYS or name in OPTION_KEYS}
+    overrides = {name: value for name, value in chosen.items() if name not in own}
+    if own.get("gpu") is not None:
+        own["gpu"] = _beside(folder, own["gpu"])
+    elif overrides:
+        raise SweepError(f"'{next(iter(overrides))}' is a machine parameter, but the point names no gpu")
+    _check_unit(own.get("unit", "none"))
+    return make_request(algorithm, graph, {**own, "overrides": overrides})
+
+
+_EXAMPLE = {"algorithm": "bfs", "graph": "kron-12"}
+
+
+@functools.cache
+def _cost_keys() -> tuple[str, ...]:
+    """Prices that a point may replace, costs.NAME, and what the SMs do while a unit works, costs.gpu_idle."""
+    from warpsift.costs.coefficients import gpu_table, names
+    from warpsift.run.run_energy import GPU_IDLE_KEY
+    from warpsift.units import units
+
+    tables = [*map(gpu_table, names()), *(unit.prices() for unit in units().values())]
+    return (*dict.fromkeys(f"costs.{name}" for table in tables for name in table.coefficients), GPU_IDLE_KEY)
+
+
+@functools.cache
+def _kinds() -> dict[str, Any]:
+    return {**typing.get_type_hints(Options), **typing.get_type_hints(Request)}
+
+
+def _check_types(chosen: Mapping[str, Any]) -> None:
+    kinds = _kinds()
+    for name, value in chosen.items():
+        if name not in kinds:
+            continue
+        try:
+            msgspec.convert(value, kinds[name])
+        except msgspec.ValidationError as error:
+            raise SweepError(f"'{name}' = {value!r}: {str(error)[0].lower()}{str(error)[1:]}") from error
+
+
+def _check_gpu(gpu: str) -> None:
+    from warpsift.machines import load_machine, machine_names
+
+    if not gpu.endswith(".toml") and gpu not in machine_names():
+        raise RequestError(unknown("gpu", gpu, machine_names()) + ", or give the path of a .toml file")
+    load_machine(gpu)
+
+
+def _check_unit(unit: str) -> None:
+    from warpsift.units import resolve
+
+    resolve(unit)
+
+
+def _beside(folder: Path | None, name: str) -> str:
+    """A file beside the sweep file wins; anything else stays as written."""
+    if folder is not None and not Path(name).is_absolute():
+        path = folder / name.partition("::")[0]
+        if path.is_file():
+            return str(folder / name)
+    return name

@@ -1,0 +1,63 @@
+"""Timing a trace: all its kernels, one after the other, on a modelled GPU."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from warpsift.run import execute as api
+from warpsift.run.record import RunResult, by_phase
+from warpsift.run.request import Request
+from warpsift.run.sinks import Observed
+from warpsift.traces.header import list_kernels
+
+
+def time_trace(
+    path: str | Path,
+    gpu: str | None = None,
+    *,
+    overrides: Mapping[str, Any] | None = None,
+    sample_interval_cycles: int = 0,
+    observer: api.Observer | None = None,
+) -> RunResult:
+    """Read a trace folder (with kernelslist.g) or one .traceg file, and time it; without `gpu`, only count.
+
+    Phases are kernels. There is no answer to check, and no graph; other fields are as `warpsift.simulate` gives them.
+    """
+    observer = observer or api.Observer()
+    kernels = list_kernels(Path(path))
+    from warpsift.traces.reader import replay_kernel  # compiled code: not before the files are known to be there
+
+    request = Request(
+        "trace", str(path), gpu=gpu, overrides=overrides or {}, sample_interval_cycles=sample_interval_cycles
+    )
+    machine = api.machine_of(request)
+    engine = api.engine_of(machine, request, observer)
+    sink = Observed(engine, observer.on_launch, observer.also)
+    start = time.perf_counter()
+    for number, kernel in enumerate(kernels):
+        replay_kernel(kernel, sink)
+        if observer.on_progress is not None:
+            observer.on_progress((number + 1) / len(kernels))
+    result = RunResult(
+        algorithm="trace",
+        style="",
+        unit="none",
+        graph={"name": str(path), "nodes": 0, "edges": 0, "stand_in_for": None, "content_hash": None},
+        options={},
+        check="skipped",
+        check_reason="a trace has no answer",
+        iterations=0,
+        work={},
+        notes={},
+        phases=by_phase(sink.launches, []),
+        values=None,
+        launches=sink.launches,
+        host_seconds=time.perf_counter() - start,
+    )
+    if engine is not None and machine is not None:
+        api.add_timing(result, engine, machine, 0)
+        api.add_energy(result, engine, machine, request)
+    return result

@@ -1,0 +1,31 @@
+"""Area of the MFF (MFF paper, section 6): issue engines with job entries, work registers and, per memory unit, tags
+and lines. The fields are those that timing reads; what the paper leaves open is a constant here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from warpsift.costs.area import AreaReport, Array, Part, gate_counts, gates_mm2
+from warpsift.units.mff.mff_spec import MffSpec
+
+LINE_BYTES = 128
+JOB_BYTES = 155  # 32 threads x (32-bit C index + 6-bit size), remaining counter, warp number
+REGISTER_BYTES = 8  # state, warp, thread, A and C offsets, 13-bit pointer, and room for an address
+TAG_POINTER_BYTES = 4  # work-register pointer, line number, state, beside the 32-bit tag in the CAM
+
+
+def area(spec: MffSpec, memory_units: int, node_nm: int = 32) -> AreaReport:
+    """The unit's area, part by part."""
+    gates = gate_counts(Path(__file__).parent)
+    jobs = Array("fifo", spec.jobs_per_engine * JOB_BYTES, 256, spec.issue_engines)
+    registers = Array("ram", spec.work_registers * REGISTER_BYTES, 64)
+    tags = Array("cam", 4 * spec.tags_per_memory_unit, 32, memory_units).part(node_nm)
+    pointers = Array("ram", TAG_POINTER_BYTES * spec.tags_per_memory_unit, 32, memory_units).part(node_nm)
+    lines = Array("ram", spec.lines_per_memory_unit * LINE_BYTES, 256, memory_units)
+    parts = {
+        "issue_engines": jobs.part(node_nm, gates_mm2(gates["issue_engine"], node_nm, copies=spec.issue_engines)),
+        "work_registers": registers.part(node_nm, gates_mm2(gates["work_registers"], node_nm)),
+        "tag_units": Part(tags.storage_mm2 + pointers.storage_mm2, 0.0, tags.leakage_w + pointers.leakage_w, tags.note),
+        "line_data": lines.part(node_nm, gates_mm2(gates["memory_unit"], node_nm, copies=memory_units)),
+    }
+    return AreaReport("mff", node_nm, parts, gates["paper"], "logic: gate counts; storage: CACTI (docs/area.md)")

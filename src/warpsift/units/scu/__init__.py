@@ -1,0 +1,75 @@
+"""Stream Compaction Unit: compaction, duplicate filtering and access grouping off the cores (Segura et al., ISCA 2019).
+
+scu_spec.py, scu_buffers.py   its numbers              scu_calls.py    the five operations, as a host calls them
+scu_operation.py, scu_walk.py, filtering.py, grouping.py   what they compute     scu_checks.py   wrong arguments
+scu_trace.py                  what the engine gets      drivers/        the four algorithms; scu_frontier.py: shared
+scu_pipeline.py               the unit in the engine: stages; scu_probes.py, scu_memory.py, scu_state.py
+scu_component.py              Python's side of it       scu_costs.py, scu_floor.py   events, area; analytic floor
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from warpsift.units.scu.scu_spec import ScuSpec
+from warpsift.units.unit import Driver, Place, Unit
+
+if TYPE_CHECKING:
+    from warpsift.costs.area import AreaReport
+    from warpsift.costs.events import Event
+    from warpsift.engine.engine import Engine
+    from warpsift.engine.unit_socket import UnitComponent
+    from warpsift.machines import Machine
+
+
+class ScuUnit(Unit):
+    name = "scu"
+    title = "Stream Compaction Unit with filtering and grouping (Segura et al., ISCA 2019)"
+    section = "scu"
+    spec_type = ScuSpec
+    place = Place.CROSSBAR_CLIENT
+    style = "frontier"
+    tables = Path(__file__).parent
+    enhanced = True
+    area_choices = {"storage": ("sram", "flip_flop"), "logic": ("synthesised", "estimated")}  # noqa: RUF012
+
+    def drivers(self, machine: Machine | None) -> Mapping[str, Driver]:
+        from warpsift.units.scu.drivers import DRIVERS
+
+        spec = None if machine is None else self.spec(machine)
+        return {name: partial(run, spec=spec, enhanced=self.enhanced) for name, run in DRIVERS.items()}
+
+    def components(self) -> Sequence[UnitComponent]:
+        from warpsift.units.scu.scu_component import ScuComponent
+
+        return [ScuComponent()]
+
+    def floor(self, machine: Machine, engine: Engine) -> dict[str, float]:
+        from warpsift.units.scu.scu_floor import floor_cycles
+
+        mine = [timed.counters for timed in engine.operations if timed.info.unit == self.section]
+        return floor_cycles(machine, mine)
+
+    def events(self) -> Sequence[Event]:
+        from warpsift.units.scu.scu_events import EVENTS
+
+        return EVENTS
+
+    def area(self, machine: Machine, **choices: Any) -> AreaReport:
+        from warpsift.units.scu.scu_area import Built, area
+
+        return area(self.spec(machine), Built(**{"enhanced": self.enhanced, **choices}))
+
+
+class BasicScuUnit(ScuUnit):
+    """Section 3 of the paper alone: no filtering, no grouping."""
+
+    name = "scu-basic"
+    title = "Stream Compaction Unit without filtering and grouping (Segura et al., ISCA 2019, section 3)"
+    enhanced = False
+
+
+UNITS = (ScuUnit(), BasicScuUnit())

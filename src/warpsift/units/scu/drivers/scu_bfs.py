@@ -1,0 +1,98 @@
+"""BFS with the SCU: the unit expands and compacts, the GPU prepares the lists and finds the unvisited nodes.
+
+SCU paper, algorithm 1 (basic) and 4 (enhanced: duplicates and visited nodes are filtered in the expansion, by a table
+that lives as long as the run, and duplicates once more in the contraction). Contraction on the GPU is the baseline's,
+with its culling, but ends in a bitmask instead of a compaction of its own. No grouping (section 4.4).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.algorithms.bfs.frontier import Culling, tiles_per_cta, visit
+from warpsift.algorithms.common import INFINITY, THREADS_PER_CTA, DeviceGraph, Options, Outcome, Queue, Work
+from warpsift.graph import CsrGraph
+from warpsift.simt import DeviceArray, Gpu, kernel
+from warpsift.units.scu.scu_api import Scu
+from warpsift.units.scu.scu_frontier import Expansion, Growing, Ledger, prepare, set_length
+from warpsift.units.scu.scu_spec import ScuSpec
+
+
+@kernel(guard=False, races=True)
+def contract(t, edges, count, visited, labels, depth, mask, tiles, culls):
+    """Label the unvisited nodes of the edge frontier and mark them in a bitmask, one word per warp."""
+    culling = Culling(t, *culls)
+    size = t.batch.threads_per_cta
+    first = t.cta * (tiles * size) + t.in_cta
+    for tile in range(tiles):
+        at = first + tile * size
+        fresh, vertex = t.var(0), t.var(0)
+        with t.where(at < count):
+            vertex.set(t.load(edges, at))
+            visit(t, vertex, fresh, visited, labels, depth)
+        culling.apply(vertex, fresh)
+        word = t.ballot(fresh == 1)
+        with t.where((t.lane == 0) & (at < count)):
+            t.store(mask, at >> 5, word)
+
+
+def run(gpu: Gpu, graph: CsrGraph, options: Options, spec: ScuSpec | None = None, enhanced: bool = True) -> Outcome:
+    assert options.source is not None
+    scu = Scu(gpu, spec)
+    device = DeviceGraph(gpu, graph)
+    labels = gpu.memory.full("labels", graph.nodes, INFINITY)
+    visited = gpu.memory.empty("visited", graph.nodes // 8 + 1, np.uint8)
+    labels.host[options.source] = 0
+    visited.host[options.source >> 3] = 1 << (options.source & 7)
+    nodes = Queue(gpu, "node_frontier", graph.nodes, node=np.int32)
+    edges = Queue(gpu, "edge_frontier", graph.edges, target=np.int32)
+    masks = Growing(gpu, "contract_mask", np.uint32)
+    expansion, again = Expansion(scu), None
+    if enhanced:
+        size = scu.spec.bfs_filter_bytes
+        expansion.filter = scu.filter_table("expand_filter", size, graph.nodes, life=scu.spec.expansion_life)
+        again = scu.filter_table("contract_filter", size, graph.nodes)
+    nodes.fill(node=np.array([options.source]))
+    work, ledger = Work(edges=graph.edges), Ledger()
+    culls = (options.warp_culling, options.history_culling)
+    depth = 0
+    while len(nodes) and depth != options.max_iterations:
+        depth += 1
+        _expand(gpu, device, nodes, edges, expansion)
+        ledger.expanded += int(graph.out_degrees[nodes.node.host[: len(nodes)]].sum())
+        ledger.node_elements += len(nodes)
+        ledger.edge_elements += len(edges)
+        mask = masks.mask(len(edges))
+        _contract(gpu, edges, (visited, labels, depth), mask, culls)
+        _compact(scu, edges, mask, nodes, again)
+    work.nodes_processed, work.edges_touched = ledger.node_elements, ledger.edge_elements
+    work.duplicates = work.nodes_processed - int((labels.host < INFINITY).sum()) + len(nodes)
+    return Outcome(labels.host.copy(), depth, work, ledger.notes())
+
+
+def _expand(gpu: Gpu, device: DeviceGraph, nodes: Queue, edges: Queue, expansion: Expansion) -> None:
+    count = len(nodes)
+    index, counts = expansion.lists(count)
+    gpu.launch(prepare, count, nodes.node, device.offsets, index, counts, phase="prepare")
+    edges.reserve(int(device.graph.out_degrees[nodes.node.host[:count]].sum()))
+    chosen = expansion.steps(device.targets, count)
+    _, n = expansion.scu.access_expansion_compaction(
+        device.targets, index, counts, count, out=edges.target, phase="expand", **chosen
+    )
+    set_length(edges, n)
+
+
+def _contract(gpu: Gpu, edges: Queue, state: tuple, mask: DeviceArray, culls: tuple[bool, bool]) -> None:
+    tiles = tiles_per_cta(gpu, len(edges))
+    threads = -(-len(edges) // (tiles * THREADS_PER_CTA)) * THREADS_PER_CTA
+    gpu.launch(contract, threads, edges.target, len(edges), *state, mask, tiles, culls, phase="contract")
+
+
+def _compact(scu: Scu, edges: Queue, mask: DeviceArray, nodes: Queue, table) -> None:
+    count = len(edges)
+    nodes.reserve(count)
+    keep = None
+    if table is not None:
+        keep, _ = scu.data_compaction(edges.target, mask, count, filter=table, phase="compact")
+    _, n = scu.data_compaction(edges.target, mask, count, out=nodes.node, filter=keep, phase="compact")
+    set_length(nodes, n)

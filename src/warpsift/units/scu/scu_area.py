@@ -1,0 +1,95 @@
+"""Area of the SCU (SCU paper, table 1): vector buffers, request FIFO, hash request buffer, and the pipeline's logic.
+
+Logic is what synthesis made of it (`synthesis_table`), or estimated from gate counts. Storage is priced in two ways,
+since the paper does not say which it used: `sram` (compiled arrays, as CACTI has them) and `flip_flop` (what synthesis
+makes of a buffer written in Verilog without a memory compiler, one copy per lane). docs/area.md says what that explains.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from warpsift.costs import cacti_table
+from warpsift.costs.area import AreaReport, Part, flip_flops_mm2, gate_counts, gates_mm2
+from warpsift.costs.coefficients import prices_in
+from warpsift.costs.cost_errors import CostNameError, unknown
+from warpsift.units.scu import synthesis_table
+from warpsift.units.scu.scu_buffers import FetchFifo
+from warpsift.units.scu.scu_spec import ScuSpec
+
+STORAGE = ("sram", "flip_flop")
+LOGIC = ("synthesised", "estimated")
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """How a unit of some spec is built; the spec itself says how large everything is."""
+
+    enhanced: bool = True  # with filtering and grouping
+    storage: str = "sram"
+    logic: str = "synthesised"  # or "estimated": textbook gate counts (gates.toml)
+    node_nm: int = 32
+
+    def __post_init__(self) -> None:
+        if self.storage not in STORAGE:
+            raise CostNameError(unknown("storage", self.storage, STORAGE))
+        if self.logic not in LOGIC:
+            raise CostNameError(unknown("logic", self.logic, LOGIC))
+
+
+def _buffer(size_bytes: int, width: int, built: Built) -> Part:
+    """A FIFO, as a two-ported array or as flip-flops (then one copy per lane)."""
+    if built.storage == "flip_flop":
+        mm2 = flip_flops_mm2(8 * size_bytes * width, built.node_nm)
+        per_mm2 = prices_in(HERE, "scu").coefficients["logic_leakage_per_mm2"].value
+        return Part(storage_mm2=mm2, leakage_w=mm2 * per_mm2, note=f"{size_bytes} B x {width}, flip-flops")
+    # One word holds an element of every lane, 64 bit each: wider units have wider, not more, buffers.
+    word_bits = {1: 64, 2: 128}.get(width, 256)
+    found = cacti_table.figures("fifo", size_bytes, word_bits, built.node_nm)
+    return Part(found.area_mm2, leakage_w=found.leakage_mw / 1e3, note=f"{size_bytes} B, {word_bits} bit, 1R1W")
+
+
+def _synthesised_mm2(block: str, width: int, node_nm: int) -> float:
+    """Logic of a part as Yosys made it. The second coalescing unit is the associative search of Filtering/Grouping and
+    counted there; the top level's sequence and ports are counted with the Address Generator."""
+    names = {"coalescing_unit": ("coalescing_units",), "address_generator": ("address_generator", "control")}
+    return sum(synthesis_table.logic_mm2(width, name, node_nm) or 0.0 for name in names.get(block, (block,)))
+
+
+def _logic_mm2(block: str, width: int, built: Built, copies: int = 1) -> float:
+    """Logic of a part; a width that was not synthesised is the estimate, scaled to meet the nearest that was."""
+    gates = gate_counts(HERE)[block]
+    estimate = gates_mm2(gates, built.node_nm, width, copies)
+    known = synthesis_table.nearest_width(width) if built.logic == "synthesised" else None
+    if known is None:
+        return estimate
+    if synthesis_table.neighbours(width) is not None:
+        return _synthesised_mm2(block, width, built.node_nm)
+    synthesised = _synthesised_mm2(block, known, built.node_nm)
+    return estimate * synthesised / gates_mm2(gates, built.node_nm, known, copies)
+
+
+def area(spec: ScuSpec, built: Built | None = None) -> AreaReport:
+    """The unit's area, part by part."""
+    built = built or Built()
+
+    def part(block: str, size_bytes: int) -> Part:
+        storage = _buffer(size_bytes, spec.width, built)
+        return Part(storage.storage_mm2, _logic_mm2(block, spec.width, built), storage.leakage_w, storage.note)
+
+    requests = spec.inflight_requests or FetchFifo.of(spec).ring_sectors  # 0: as many as the FIFO holds
+    units = 2 if built.enhanced else 1  # the second serves filtering and grouping (paper, Fig. 8)
+    coalescers = _logic_mm2("coalescing_unit", spec.width, built, units) * requests / 32  # counts are for 32 entries
+    parts = {
+        "address_generator": part("address_generator", spec.vector_buffer_bytes),
+        "data_fetch": part("data_fetch", spec.fetch_fifo_bytes),
+        "coalescing_units": Part(logic_mm2=coalescers, note=f"{units} of {requests} requests in flight"),
+        "bitmask_constructor": Part(logic_mm2=_logic_mm2("bitmask_constructor", spec.width, built)),
+        "data_store": Part(logic_mm2=_logic_mm2("data_store", spec.width, built)),
+    }
+    if built.enhanced:
+        parts["filtering_grouping"] = part("filtering_grouping", spec.hash_buffer_bytes)
+    note = f"logic: {synthesis_table.source_of(spec.width)}; storage: CACTI (docs/area.md, docs/hdl.md)"
+    return AreaReport("scu", built.node_nm, parts, gate_counts(HERE)["paper"], note)

@@ -1,0 +1,120 @@
+"""The SCU on Python's side of the engine: its memory, and operations, whose trace goes into the rings chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from warpsift.engine.core.arena import Arena
+from warpsift.engine.machine_cycle import DONE
+from warpsift.engine.unit_socket import UnitComponent
+from warpsift.machines.spec import Machine
+from warpsift.simt.stream import LINE_BYTES, UnitOperation
+from warpsift.units.scu import scu_state as state
+from warpsift.units.scu.scu_buffers import elements_ahead, inputs_ahead, vector_share_lines
+from warpsift.units.scu.scu_spec import ScuSpec
+from warpsift.units.scu.scu_trace import BUFFER_ROW_BYTES, BY_INPUT, ScuChunk, ScuSetup, Vector
+
+
+class ScuComponent(UnitComponent):
+    name = "scu"
+    socket = state.SOCKET
+    counters = state.COUNTERS
+
+    def calls(self) -> Any:
+        from warpsift.units.scu.scu_socket import scu_calls
+
+        return scu_calls
+
+    def ports(self, machine: Machine) -> int:
+        return 1 + machine.unit("scu").hash_ports
+
+    def allocate(self, arena: Arena, machine: Machine) -> None:
+        self.spec: ScuSpec = machine.unit("scu")
+        state.allocate(arena, machine, self.first_port)
+
+    def operate(self, arena: Arena, operation: UnitOperation, advance: Callable[[], int]) -> None:
+        S, arrays, spec = arena.root, arena.arrays, self.spec
+        U = arrays["scu"][0]
+        started = int(S.now)
+        S.now += spec.call_overhead_cycles
+        for name in state.PER_OPERATION:
+            setattr(U, name, 0)
+        pieces = iter(operation.chunks())
+        upcoming: Any = next(pieces)
+        _configure(U, arrays, spec, upcoming.setup)
+        while True:
+            while upcoming is not None and U.run_tail - U.address_run <= U.width:
+                _push(U, arrays, upcoming)
+                upcoming = next(pieces, None)
+            U.final = upcoming is None
+            U.awake = 1
+            if advance() == DONE:
+                break
+        U.scu_operations += 1
+        U.scu_cycles += int(S.now) - started
+
+    def progress_marks(self, arrays: Mapping[str, Any]) -> tuple[int, ...]:
+        U = arrays["scu"][0]
+        return (int(U.scu_addresses) + int(U.scu_elements) + int(U.scu_cleared_lines),)
+
+    def stuck(self, arrays: Mapping[str, Any]) -> list[str]:
+        U = arrays["scu"][0]
+        if U.done:
+            return []
+        asks = [f"{int(row.in_flight)} requests" for row in arrays["scu.coalescers"] if row.in_flight]
+        return [f"stream compaction unit: an operation is not complete, {', '.join(asks) or 'nothing'} in flight"]
+
+
+def request_buffer(spec: ScuSpec, setup: ScuSetup) -> tuple[int, int]:
+    """How many probes wait in the request buffer at most, and how many sets it holds."""
+    if setup.entry_bytes == 0 or spec.probe_limit == -1:
+        return state.MOST_PROBES, state.MOST_PROBES
+    rows = max(2, min(state.MOST_PROBES, spec.hash_buffer_bytes // BUFFER_ROW_BYTES))
+    return rows, rows if setup.entry_bytes <= BUFFER_ROW_BYTES else rows // 2
+
+
+def _configure(U: Any, arrays: dict[str, np.ndarray], spec: ScuSpec, setup: ScuSetup) -> None:
+    U.follows, U.compares = setup.follows, setup.compares
+    U.probe_rows, U.probe_entries = request_buffer(spec, setup)
+    # One probe per cycle and port: the buffer is searched, and a set decided, once per cycle. Several ports would be
+    # several such units, each with the sets of its lines.
+    U.probe_rate = spec.width if spec.ideal_hash else min(spec.width, max(1, spec.hash_ports))
+    if not spec.ideal_hash:
+        U.clear_line, U.clear_lines = setup.clear_address // LINE_BYTES, setup.clear_lines
+    vectors = [v for v in setup.vectors if v.lines]
+    U.vectors = len(vectors)
+    U.vector_share = min(state.VECTOR_RING, vector_share_lines(spec, max(1, len(vectors))))
+    U.first_request = arrays["scu.coalescers"][state.DATA].issued
+    for index, vector in enumerate(vectors):
+        row = arrays["scu.vectors"][index]
+        _set_vector(row, vector)
+        row.ahead = inputs_ahead(spec) if vector.by == BY_INPUT else elements_ahead(spec)
+
+
+def _set_vector(row: Any, vector: Vector) -> None:
+    row.first_line, row.lines = vector.address // LINE_BYTES, vector.lines
+    row.bits, row.by = vector.bits, vector.by
+    row.bit_offset = (vector.address % LINE_BYTES) * 8
+    row.end_bit = row.bit_offset + vector.length * vector.bits
+    row.requested = row.arrived = row.consumed = 0
+
+
+def _push(U: Any, arrays: dict[str, np.ndarray], chunk: ScuChunk) -> None:
+    U.run_tail = _copy(arrays["scu.runs"], int(U.run_tail), int(U.head_run), chunk.runs)
+    U.write_tail = _copy(arrays["scu.writes"], int(U.write_tail), int(U.write_head), chunk.writes)
+    U.probe_tail = _copy(arrays["scu.probes"], int(U.probe_tail), int(U.probes_evaluated), chunk.probes)
+
+
+def _copy(ring: np.ndarray, tail: int, head: int, rows: np.ndarray) -> int:
+    """Append rows to a ring; gives its new end."""
+    size, n = len(ring), len(rows)
+    assert tail + n - head <= size, "a chunk of an SCU trace does not fit its ring"
+    at = tail % size
+    first = min(n, size - at)
+    plain = ring.view(np.ndarray)
+    plain[at : at + first] = rows[:first]
+    plain[: n - first] = rows[first:]
+    return tail + n
