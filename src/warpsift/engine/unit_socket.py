@@ -42,7 +42,7 @@ DRAINED = 8  # a launch is at its end; answers 1 if nothing is left, else the un
 PENDING = 9  # answers how many commands are not finished
 CYCLE = 10  # one core clock of an operation; answers HUNGRY, AWAKE and COMPLETE as they hold
 SKIPPED = 11  # a: core clocks of an operation in which nothing could happen
-L2_READ = 12  # a slice has served a read; a: slice, b: packet (its sectors that missed are in `partial` of the call)
+L2_READ = 12  # a slice has served a read that is no unit's beside it; a: slice, b: line << 1 | whether it missed
 
 # Answers to CYCLE.
 HUNGRY = 1  # the trace of the operation runs short
@@ -111,6 +111,15 @@ def units_pending(S):
         pending += call_unit(S, ctz(mask), np.int64(PENDING), np.int64(0), np.int64(0))
         mask &= mask - 1
     return pending
+
+
+@compiled(void, S_t, i64, i64, i64)
+def tell_watchers(S, slice_index, line, missed):
+    """A slice has served a read."""
+    mask = sockets(S).watches_l2
+    while mask != 0:
+        call_unit(S, ctz(mask), np.int64(L2_READ), slice_index, (line << 1) | missed)
+        mask &= mask - 1
 
 
 @compiled(i64, i64, i64, i64)

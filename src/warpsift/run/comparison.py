@@ -199,6 +199,6 @@ def compare(
 def _checked(units: Sequence[str], style: str | None) -> list[tuple[str, str]]:
     """Units with their styles; the baseline comes once per style, first."""
     found = {name: resolve(name) for name in units}
-    others = [(name, unit.style) for name, unit in found.items() if unit is not None]
+    others = [(name, unit.style or style or "frontier") for name, unit in found.items() if unit is not None]
     styles = list(dict.fromkeys(s for _, s in others)) or [style or "frontier"]
     return [(BASELINE, s) for s in styles] + others

@@ -93,7 +93,9 @@ def run_request(request: Request, graph: CsrGraph, observer: Observer) -> RunRes
 
 def _driver(request: Request, chosen: Algorithm, machine: Machine | None) -> Callable[..., Outcome]:
     unit = resolve(request.unit)
-    return chosen.styles[request.style] if unit is None else unit.driver(chosen.name, machine)
+    if unit is None or unit.style is None:
+        return chosen.styles[request.style]
+    return unit.driver(chosen.name, machine)
 
 
 def machine_of(request: Request) -> Machine | None:

@@ -85,7 +85,7 @@ def make_request(algorithm: str, graph: str, choices: Mapping[str, Any]) -> Requ
 def _with_unit(request: Request, style_was_chosen: bool) -> Request:
     """The style follows from the unit; a contradiction is an error."""
     unit = resolve(request.unit)
-    if unit is None:
+    if unit is None or unit.style is None:
         return request
     unit.driver(request.algorithm, None)  # a clear sentence if there is none
     if style_was_chosen and request.style != unit.style:

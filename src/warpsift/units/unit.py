@@ -54,7 +54,7 @@ class Unit:
     section: str  # of a machine file; its record in the engine has the same name
     spec_type: type[msgspec.Struct]
     place: Place
-    style: str  # of the algorithms: what it accelerates, and what it is compared with
+    style: str | None  # of the algorithms: what it accelerates and is compared with; None: any, it needs no drivers
     schedules = False  # can make the list of active vertices for another unit (`active_set`)
     scheduled: Sequence[str] = ()  # algorithms whose list of active vertices another unit may make
     area_choices: Mapping[str, Sequence[str]] = MappingProxyType({})  # how it may be built: keywords of `area`
@@ -65,8 +65,8 @@ class Unit:
         return machine.unit(self.section)
 
     def drivers(self, machine: Machine | None) -> Mapping[str, Driver]:
-        """How the unit runs each algorithm: name -> run(gpu, graph, options)."""
-        raise NotImplementedError
+        """How the unit runs each algorithm: name -> run(gpu, graph, options); none if it works under any software."""
+        return {}
 
     def components(self) -> Sequence[UnitComponent]:
         """The unit in the timing engine; several where units are combined."""

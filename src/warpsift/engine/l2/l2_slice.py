@@ -25,7 +25,18 @@ from warpsift.engine.l2.l2_queue import LACKS_REPLY_ROOM, LACKS_RESOURCE, output
 from warpsift.engine.l2.l2_replies import reply_flits, reply_now
 from warpsift.engine.l2.l2_state import l2, l2_slice
 from warpsift.engine.l2.l2_tags import replace_line
-from warpsift.engine.noc.ports import ATOMIC_OP, REPLIES, SLICE_WRITE, UNIT_WRITE, WRITE, noc, noc_room, packet
+from warpsift.engine.noc.ports import (
+    ATOMIC_OP,
+    REPLIES,
+    SLICE_READ,
+    SLICE_WRITE,
+    UNIT_WRITE,
+    WRITE,
+    noc,
+    noc_room,
+    packet,
+)
+from warpsift.engine.unit_socket import sockets, tell_watchers
 
 
 @compiled(i64, S_t, i64, i64)
@@ -90,6 +101,7 @@ def l2_read(S, slice_index, index):
     else:
         hit = True
     sectors = P.sectors
+    line = P.line
     if not hit:
         if l2_miss(S, slice_index, index, row) == 0:
             return np.int64(-LACKS_RESOURCE)
@@ -106,6 +118,8 @@ def l2_read(S, slice_index, index):
                 L.dirty |= sectors
         reply_now(S, slice_index, index, sectors)
     C.l2_atomic_operations += repeat
+    if sockets(S).watches_l2 != 0 and P.kind < SLICE_READ:
+        tell_watchers(S, slice_index, line, 0 if hit else 1)
     return port_cycles(S, sectors, repeat)
 
 

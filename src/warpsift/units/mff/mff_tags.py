@@ -13,9 +13,10 @@ from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.cache_sets import ALL_SECTORS
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.words import load, or32, popcount, store
-from warpsift.engine.l2.l2_queue import l2_enqueue, l2_full
+from warpsift.engine.l2.l2_queue import l2_full
 from warpsift.engine.l2.l2_state import l2
-from warpsift.engine.noc.ports import SLICE_READ, SLICE_WRITE, noc, packet, packet_new
+from warpsift.engine.l2.slice_client import slice_packet, to_slice
+from warpsift.engine.noc.ports import SLICE_READ, SLICE_WRITE, noc, packet
 from warpsift.units.mff.mff_state import SOCKET, mff, tag_row, unit_row
 
 LINE_BITS = 7
@@ -142,21 +143,13 @@ def send_to_l2(S, unit, tag, kind_and_sectors, array):
     """Send a read or a write of a tag's line to the slice (it takes it)."""
     M = mff(S)
     N = noc(S)
-    index = packet_new(S)
+    index = slice_packet(S, np.int64(SOCKET), kind_and_sectors >> 4, tag_row(M.p_tags, tag).line)
     P = packet(N.p_packets, index)
-    P.kind = kind_and_sectors >> 4
-    P.line = tag_row(M.p_tags, tag).line
     P.sectors = kind_and_sectors & ALL_SECTORS
-    P.partial = 0
-    P.port = -1
     P.token = tag
-    P.destination = unit
-    P.flits = 0
-    P.separate = 0
     P.array = array
-    P.unit = SOCKET
     unit_row(M.p_units, unit).l2_injected = l2(S).cycle
-    l2_enqueue(S, unit, index)
+    to_slice(S, unit, index)
 
 
 @compiled(void, S_t, i64, i64, i64)
