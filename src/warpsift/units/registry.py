@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 BUILT_IN = {
     "scu": "warpsift.units.scu",
     "mff": "warpsift.units.mff",
+    "next_line": "warpsift.units.next_line",
 }
 ENTRY_POINTS = "warpsift.units"
 NO_UNIT = "none"
