@@ -109,8 +109,12 @@ class ActiveSet:
         gpu = self._gpu
         gpu.launch(clear, len(self.following), self.following, phase="schedule")
         if self._compact:
-            self._count.host[0] = 0
-            arguments = (self.current, self.list, self._count, self._nodes, self.scheme)
-            gpu.launch(list_active, self._nodes, *arguments, phase="schedule", compaction=True)
+            self._list()
             return bool(self._count.host[0])
         return bool(self.current.host.any())
+
+    def _list(self) -> None:
+        """From bits to a list of vertices, and their number."""
+        self._count.host[0] = 0
+        arguments = (self.current, self.list, self._count, self._nodes, self.scheme)
+        self._gpu.launch(list_active, self._nodes, *arguments, phase="schedule", compaction=True)

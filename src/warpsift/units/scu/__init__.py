@@ -2,14 +2,14 @@
 
 scu_spec.py, scu_buffers.py   its numbers              scu_calls.py    the five operations, as a host calls them
 scu_operation.py, scu_walk.py, filtering.py, grouping.py   what they compute     scu_checks.py   wrong arguments
-scu_trace.py                  what the engine gets      drivers/        the four algorithms; scu_frontier.py: shared
+scu_trace.py                  what the engine gets      drivers/, scu_frontier.py, scu_scheduling.py   algorithms
 scu_pipeline.py               the unit in the engine: stages; scu_probes.py, scu_memory.py, scu_state.py
 scu_component.py              Python's side of it       scu_costs.py, scu_floor.py   events, area; analytic floor
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from warpsift.units.scu.scu_spec import ScuSpec
 from warpsift.units.unit import Driver, Place, Unit
 
 if TYPE_CHECKING:
+    from warpsift.algorithms.operators.scheduling import ActiveSet
     from warpsift.costs.area import AreaReport
     from warpsift.costs.events import Event
     from warpsift.engine.engine import Engine
@@ -34,6 +35,7 @@ class ScuUnit(Unit):
     style = "frontier"
     tables = Path(__file__).parent
     enhanced = True
+    schedules = True
     area_choices = {"storage": ("sram", "flip_flop"), "logic": ("synthesised", "estimated")}  # noqa: RUF012
 
     def drivers(self, machine: Machine | None) -> Mapping[str, Driver]:
@@ -46,6 +48,11 @@ class ScuUnit(Unit):
         from warpsift.units.scu.scu_component import ScuComponent
 
         return [ScuComponent()]
+
+    def active_set(self, machine: Machine | None) -> Callable[..., ActiveSet]:
+        from warpsift.units.scu.scu_scheduling import ScuActiveSet
+
+        return partial(ScuActiveSet, spec=None if machine is None else self.spec(machine))
 
     def floor(self, machine: Machine, engine: Engine) -> dict[str, float]:
         from warpsift.units.scu.scu_floor import floor_cycles

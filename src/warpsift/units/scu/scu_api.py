@@ -28,7 +28,14 @@ from warpsift.units.scu import scu_walk
 from warpsift.units.scu.filtering import FilterTable
 from warpsift.units.scu.grouping import GroupTable
 from warpsift.units.scu.scu_checks import ScuError, check_arrays, check_ids, check_overlap, length, refuse_input
-from warpsift.units.scu.scu_operation import Access, FilterVector, OrderVector, ScuOperation, Target
+from warpsift.units.scu.scu_operation import (
+    POSITION_BYTES,
+    Access,
+    FilterVector,
+    OrderVector,
+    ScuOperation,
+    Target,
+)
 from warpsift.units.scu.scu_spec import ScuSpec
 
 COMPARISONS: dict[str, Callable] = {
@@ -110,6 +117,31 @@ class Scu:
         """data[i] where mask[i], in order, to out[at:]."""
         access = self._access("data_compaction", data, length(data) if count is None else count, mask=mask)
         return self._finish("data_compaction", access, (out, at), (filter, group), (cost, None), phase)
+
+    def position_compaction(
+        self, mask: DeviceArray, count: int, *, out: DeviceArray | None = None, at: int = 0, phase: str | None = None
+    ) -> tuple[DeviceArray, int]:
+        """i where mask[i], in order, to out[at:]: data compaction of 0, 1, 2, ... without reading such an array.
+
+        The paper has no such operation. Its Address Generator makes these numbers anyway; what is added is a way for
+        them past Data Fetch's memory port into its FIFO.
+        """
+        name = "position_compaction"
+        check_arrays(name, mask=mask, out=out)
+        if mask.dtype != np.uint32 or count < 0 or len(mask) * 32 < count:
+            raise ScuError(f"{name}: mask '{mask.name}' is {mask.dtype}[{len(mask)}]; {count} elements need uint32 words")
+        access = Access(None, count, mask=mask)
+        access.total = int(scu_walk.count_bits(mask.host, count))
+        if out is None:
+            out = self.gpu.memory.empty("scu.positions", max(at + access.total, 1), np.int32)
+        if out.dtype.kind not in "iu" or out.itemsize != POSITION_BYTES:
+            raise ScuError(f"{name}: output '{out.name}' is {out.dtype}; positions are 4-byte integers")
+        if at < 0 or at + access.total > len(out):
+            raise ScuError(
+                f"{name}: {access.total} elements from place {at} on do not fit '{out.name}', which has {len(out)}"
+            )
+        check_overlap(name, access, out, (at * out.itemsize, (at + access.total) * out.itemsize))
+        return self._run(name, access, Target(out, at), phase)
 
     def access_compaction(
         self,

@@ -58,12 +58,14 @@ class OrderVector:
     places: DeviceArray
     elements: int
 
+POSITION_BYTES = 4  # elements of an operation on positions: node numbers
+
 
 @dataclass
 class Access:
     """Which elements an operation takes: the data and the vectors that choose from it."""
 
-    data: DeviceArray
+    data: DeviceArray | None  # None: the positions themselves are the elements, and nothing is fetched
     inputs: int
     mask: DeviceArray | None = None
     index: DeviceArray | None = None
@@ -218,7 +220,8 @@ class ScuOperation:
         return _NONE
 
     def _runs(self, piece: tuple[np.ndarray, ...], positions: np.ndarray, final: bool) -> np.ndarray:
-        streams = [(self.access.data.address, self.access.data.itemsize, 0)]
+        data = self.access.data
+        streams = [(data.address, data.itemsize, 0) if data is not None else (0, POSITION_BYTES, 0)]
         if self.target.cost is not None:
             streams.insert(0, (self.target.cost.address, self.target.cost.itemsize, 0))
         if self.target.add:
@@ -227,6 +230,8 @@ class ScuOperation:
         runs = np.zeros(n * len(streams) + 1, RUN)
         base, size, stride = (np.array(column, np.int64) for column in zip(*streams, strict=True))
         made = scu_trace.make_runs(runs, (*piece, positions), n, base, size, stride)
+        if data is None:
+            runs["sectors"] = 0
         if final and self._cursor[scu_walk.SLOTS]:  # dropped inputs behind the last element took time too
             runs[made]["slots"] = self._cursor[scu_walk.SLOTS]
             runs[made]["input"] = self.access.inputs - 1
@@ -244,16 +249,20 @@ class ScuOperation:
             return self._group(source)
         if target.filter is not None:
             probes = np.zeros(n, PROBE)
-            ids = self.access.data.host[source].astype(np.int64)
+            ids = self._elements(source).astype(np.int64)
             outcome = target.filter.probe(ids, self._costs(piece), probes)
             scu_walk.set_bits(target.out.host, done, outcome, n)
             return int((outcome != DROPPED).sum()), self._in_order(1, done, n, final), probes, 0
         no_probes = np.zeros(0, PROBE)
         if target.compare is not None:
-            flags = target.compare(self.access.data.host[source], target.reference)
+            flags = target.compare(self._elements(source), target.reference)
             scu_walk.set_bits(target.out.host, target.first + done, flags, n)
             return n, self._in_order(1, done, n, final), no_probes, 0
-        data, out = self.access.data.host, target.out.host
+        out = target.out.host
+        if self.access.data is None:
+            out[target.first + done : target.first + done + n] = source
+            return n, self._in_order(8 * target.out.itemsize, done, n, final), no_probes, 0
+        data = self.access.data.host
         if target.add:
             scu_walk.accumulate(out, data, target.first + done, positions, source, n)
         elif positions.size:
@@ -264,6 +273,10 @@ class ScuOperation:
             return n, self._in_order(8 * target.out.itemsize, done, n, final), no_probes, 0
         after = np.arange(done + 1, done + n + 1)
         return n, self._scattered(target.out, positions, after, final, done + n), no_probes, 0
+
+    def _elements(self, source: np.ndarray) -> np.ndarray:
+        assert self.access.data is not None, "only position_compaction has no data, and it neither filters nor compares"
+        return self.access.data.host[source]
 
     def _costs(self, piece: tuple[np.ndarray, ...]) -> np.ndarray | None:
         """The cost of each element: its own, its input's, or the sum."""
@@ -302,7 +315,7 @@ class ScuOperation:
         assert table is not None
         n = len(source)
         probes = np.zeros(n, PROBE)
-        ids = self.access.data.host[source].astype(np.int64)
+        ids = self._elements(source).astype(np.int64)
         before = int(self._group_state[EVICTIONS])
         self._group_state[ASSIGNED] = 0
         table.probe(ids, self._group_state, self._assigned, probes)

@@ -24,12 +24,12 @@ def advance(t, vertices, offsets, levels, level, active, scheme):
     scatter_list(t, t.load(offsets, vertex), t.load(offsets, vertex, offset=1))
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: Options, active_set: type[ActiveSet] = ActiveSet) -> Outcome:
     assert options.source is not None
     refuse_checked_activation(options)
     device = DeviceGraph(gpu, graph)
     levels = gpu.memory.full("levels", graph.nodes, INFINITY)
-    active = ActiveSet(gpu, graph.nodes, options)
+    active = active_set(gpu, graph.nodes, options)
     active.start(np.array([options.source]))
     work = Work(edges=graph.edges)
     level = 0

@@ -34,7 +34,7 @@ def relax(t, vertices, in_edges, offsets, distance, pending, active, scheme, wor
     scatter_list(t, t.load(offsets, vertex), t.load(offsets, vertex, offset=1))
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: Options, active_set: type[ActiveSet] = ActiveSet) -> Outcome:
     assert options.source is not None and graph.weights is not None
     check_target(options)
     device = DeviceGraph(gpu, graph)
@@ -42,7 +42,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
     distance = gpu.memory.full("distance", graph.nodes, INFINITY, kind)
     pending = gpu.memory.full("pending", graph.nodes, INFINITY, kind)
     distance.host[options.source] = 0
-    active = ActiveSet(gpu, graph.nodes, options)
+    active = active_set(gpu, graph.nodes, options)
     active.start(graph.neighbours(options.source))
     work = Work(edges=graph.edges)
     in_degrees, out_degrees = graph.in_edges.out_degrees, graph.out_degrees

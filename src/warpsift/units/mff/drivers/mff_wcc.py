@@ -35,7 +35,7 @@ def relax(t, vertices, rows, labels, pending, active, scheme, words):
         scatter_list(t, t.load(offsets, vertex), t.load(offsets, vertex, offset=1), over)
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: Options, active_set: type[ActiveSet] = ActiveSet) -> Outcome:
     check_target(options)
     device = DeviceGraph(gpu, graph)
     labels = gpu.memory.array("labels", np.arange(graph.nodes, dtype=np.int32))
@@ -47,7 +47,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
         rows.append(device.in_offsets)
         edges["in_edges"] = device.in_sources
         degrees = degrees + graph.in_edges.out_degrees
-    active = ActiveSet(gpu, graph.nodes, options)
+    active = active_set(gpu, graph.nodes, options)
     active.start(np.arange(graph.nodes))
     work = Work(edges=graph.edges)
     steps = 0
