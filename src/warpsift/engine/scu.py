@@ -25,6 +25,7 @@ from warpsift.engine.scu_memory import (
     fetch_vectors,
     request_done,
     unit_send,
+    vector_wanted,
     vectors_ready,
     window_place,
 )
@@ -328,7 +329,9 @@ def scu_tick(S):
         U.address_cause = NOTHING
     count_stalls(S, np.int64(1))
     U.done = finished(S)
-    # Asleep only when every stage waits for a reply; room in the crossbar is not announced, so that is polled.
+    # Asleep only when every stage waits for a reply; room in the crossbar is not announced, so that is polled. The
+    # Address Generator may just have let go of vector lines, after this tick's vectors were asked for.
     waits = U.address_cause == NETWORK or U.fetch_cause == NETWORK or U.hash_cause == NETWORK
     waits = waits or U.cleared < U.clear_lines or U.store_waits != 0 or U.data_waits != 0
+    waits = waits or vector_wanted(S) >= 0
     U.awake = 1 if (moved | fetched | addressed) != 0 or waits else 0
