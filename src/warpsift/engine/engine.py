@@ -166,6 +166,8 @@ class Engine:
         )
         self._close_dram()
         result = scu_driver.OperationResult(info, self._start, self._difference(launches=0))
+        if self._checks:
+            checks.verify_operation(self, result)
         self.operations.append(result)
         return result
 
