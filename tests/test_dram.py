@@ -92,7 +92,7 @@ def test_power_down_counts_idle_time_and_costs_exit_latency():
 ERRORS = [
     (
         {"arbitration": "best"},
-        "dram.arbitration = 'best' is unknown; write one of 'column_first', 'oldest', 'round_robin'",
+        "dram.arbitration = 'best': write 'column_first', 'oldest' or 'round_robin'",
     ),
     (
         {"request_bytes": 64},
@@ -102,7 +102,7 @@ ERRORS = [
         {"banks": 64, "ranks": 2},
         "dram.banks = 64 and dram.ranks = 2 make more than 64 banks per channel; write fewer, or more channels",
     ),
-    ({"bank_groups": 3}, "dram.bank_groups = 3 does not divide dram.banks = 16"),
+    ({"bank_groups": 32}, "dram.bank_groups = 32 does not divide dram.banks = 16"),
     (
         {"address_map": "row14 bnk4 col7 burst5"},
         "dram.address_map: 'bnk4' is not a field; write a name and a width such as 'row14', with the names "
@@ -117,7 +117,11 @@ ERRORS = [
         "dram.write_drain_low = 32 and dram.write_drain_high = 65 must be 0 <= low < high <= "
         "dram.write_queue_entries = 64",
     ),
-    ({"queue_entries": 0}, "dram.queue_entries = 0 must be at least 1"),
+    (
+        {"queue_entries": 0},
+        "dram.queue_entries = 0: write 1 to 65536 entries (every entry is a row of the model's memory, and no such "
+        "table in hardware has more)",
+    ),
 ]
 
 

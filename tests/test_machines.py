@@ -60,8 +60,15 @@ def test_parameters_are_flat_and_complete():
             {"l1.size_bytes": 1000},
             "machine 'gtx980': l1.size_bytes = 1000 is not a multiple of l1.ways x 128 = 512",
         ),
-        ({"sm.count": 0}, "machine 'gtx980': sm.count = 0 must be positive"),
-        ({"sm.warps": 128}, "machine 'gtx980': sm.warps = 128: at most 64 warps per SM are modelled"),
+        (
+            {"sm.count": 0},
+            "machine 'gtx980': sm.count = 0: write 1 to 63 SMs (the model keeps a bit for each in signed 64-bit words)",
+        ),
+        (
+            {"sm.warps": 128},
+            "machine 'gtx980': sm.warps = 128: write 1 to 64 warps (the warps of an SM are the bits of one "
+            "64-bit word)",
+        ),
         (
             {"dram.channels": 3},
             "machine 'gtx980': l2.slices = 16 is not a multiple of dram.channels = 3",

@@ -373,8 +373,17 @@ def test_a_command_without_a_binding_is_an_error():
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("mff.work_registers", 0, "machine 'gtx480': mff.work_registers = 0 must be positive"),
-        ("mff.issue_engines", 65, "machine 'gtx480': mff.issue_engines = 65: at most 64 are modelled"),
+        (
+            "mff.work_registers",
+            0,
+            "machine 'gtx480': mff.work_registers = 0: write 1 to 1048576 registers "
+            "(every entry is a row of the model's memory, and no such table in hardware has more)",
+        ),
+        (
+            "mff.issue_engines",
+            65,
+            "machine 'gtx480': mff.issue_engines = 65: write 1 to 64 engines (they are the bits of one 64-bit word)",
+        ),
     ],
 )
 def test_impossible_units(key, value, message):

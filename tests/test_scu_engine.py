@@ -324,6 +324,24 @@ def test_more_hash_ports_filter_faster():
     assert cycles[1] < 0.7 * cycles[0]
 
 
+def test_vector_lines_out_of_order_do_not_put_the_unit_to_sleep():
+    """The first line of a mask comes last, when the buffer is full and nothing else is under way.
+
+    The Address Generator then lets go of the whole buffer at once, but what it wants is further on: unless the unit
+    asks for the next lines by itself, no reply will ever wake it.
+    """
+    bench = Bench(scu__vector_buffer_bytes=1024, scu__request_bytes=128)  # 8 lines of 1024 bits for a lone vector
+    inputs = 40 * 1024
+    words = np.zeros(inputs // 32, np.uint32)
+    words[-1] = 1 << 31
+    mask, data = bench.gpu.memory.array("mask", words), bench.data(inputs)
+    later = bench.gpu.memory.array("later", np.arange(32, 8 * 32, 32).astype(np.int32))  # lines 1 to 7, into the L2
+    bench.scu.access_compaction(mask, later, None)
+    out, kept = bench.scu.data_compaction(data, mask)
+    assert kept == 1 and out.host[0] == data.host[-1]
+    assert bench.last.scu_vector_requests == 40
+
+
 # ---------------------------------------------------------------------- function is one run with timing
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("unit", ["scu-basic", "scu"])

@@ -353,11 +353,21 @@ def test_refusals_of_filters_and_groups():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"width": 17}, "scu.width = 17 must lie between 1 and 16 elements per cycle"),
-        ({"hash_ways": 3}, "scu.hash_ways = 3 must be 1, 2, 4, 8 or 16"),
-        ({"group_elements": 9}, "scu.group_elements = 9 must lie between 1 and 8"),
-        ({"probe_limit": -2}, "scu.probe_limit = -2: 0 is the buffer's size, -1 unlimited, else a number of probes"),
-        ({"fetch_fifo_bytes": 512}, "scu.fetch_fifo_bytes = 512: a ring of 16 sectors and rows of elements need 1024"),
+        (
+            {"width": 17},
+            "scu.width = 17: write 1 to 16 elements per cycle (the hardware description is built for up to 16)",
+        ),
+        ({"hash_ways": 3}, "scu.hash_ways = 3: write 1, 2, 4, 8 or 16 ways (a set is part of a line)"),
+        ({"group_elements": 9}, "scu.group_elements = 9: write 1 to 8 elements (a group is a sector of 32 bytes)"),
+        (
+            {"probe_limit": -2},
+            "scu.probe_limit = -2: write -1 to 16384 probes (the model keeps 16384; 0: the buffer's, -1: no limit)",
+        ),
+        (
+            {"fetch_fifo_bytes": 512},
+            "scu.fetch_fifo_bytes = 512: write 1024 to 524288 bytes (a ring of 16 sectors at least, of 8192 "
+            "requests at most)",
+        ),
     ],
 )
 def test_impossible_units(options, message):

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from warpsift.engine import checks, unit_socket
+from warpsift.engine.balances import Expected
 from warpsift.engine.core import array_traffic, sampling, wheel
 from warpsift.engine.core.arena import Arena
 from warpsift.engine.counters import COMPONENTS, Counters, is_peak
@@ -121,7 +122,7 @@ class Engine:
             unit.begin(self._arena, launch)
         self._before = self._read()
         self._before_sms = self._arena.arrays["sms"]["instructions"].copy()
-        self._expected = checks.Expected()
+        self._expected = Expected()
 
     def chunk(self, chunk: Chunk) -> None:
         """Take some CTAs and simulate until an SM has room and no CTA is left."""
@@ -135,6 +136,8 @@ class Engine:
             return
         if self._checks:
             self._expected.add(chunk)
+            for unit in self.units.values():
+                unit.expect(chunk)
         self._reclaim()
         self._push(chunk)
         self._run(final=False)
@@ -172,6 +175,8 @@ class Engine:
         unit.operate(self._arena, operation, lambda: self._advance(partial(run, S, unit.socket, 1)))
         self._close_dram()
         result = OperationResult(info, self._start, self._difference(launches=0))
+        if self._checks:
+            checks.verify_operation(self, result)
         self.operations.append(result)
         return result
 

@@ -27,7 +27,7 @@ from warpsift.errors import WarpsiftError
 
 if TYPE_CHECKING:
     from warpsift.machines.spec import Machine
-    from warpsift.simt.stream import LaunchInfo, UnitOperation
+    from warpsift.simt.stream import Chunk, LaunchInfo, UnitOperation
 
 # Why a unit is called; what a and b mean, and what it answers.
 TICK = 0  # one L2 clock, while its bit of `awake` is set
@@ -165,8 +165,15 @@ class UnitComponent:
         """Run an operation between launches: feed its trace, and `advance` until that answers DONE."""
         raise WarpsiftError(f"unit {self.name!r} has no operations of its own; it works inside launches")
 
+    def expect(self, chunk: Chunk) -> None:
+        """Some CTAs of a launch are about to run (test mode): note what they must lead to."""
+
     def balances(self, arrays: Mapping[str, Any], counters: Mapping[str, int]) -> dict[str, tuple[int, int]]:
         """What must be equal at the end of a launch, with the reason as key (test mode)."""
+        return {}
+
+    def operation_balances(self, arrays: Mapping[str, Any], counters: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+        """The same at the end of an operation of its own."""
         return {}
 
     def progress_marks(self, arrays: Mapping[str, Any]) -> tuple[int, ...]:

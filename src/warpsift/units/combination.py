@@ -74,6 +74,6 @@ def combine(units: Sequence[Unit]) -> Unit:
                 return Combination(scheduling, computing)
     styles = ", ".join(f"{unit.name}: {unit.style}" for unit in units)
     raise UnitError(
-        f"unit '{name}': these do not combine ({styles}): one must schedule vertices and another do the compute stage "
-        f"of the vertex style, such as scu+mff; to see units side by side, compare --units none,{name.replace('+', ',')}"
+        f"unit '{name}': these do not combine ({styles}): one must schedule vertices and another do the compute "
+        f"stage of the vertex style, such as scu+mff; to see units side by side, compare --units none,{name.replace('+', ',')}"
     )

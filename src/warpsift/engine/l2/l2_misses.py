@@ -53,12 +53,15 @@ def l2_wait(S, slice_index, index, row, missing):
     N = noc(S)
     P = packet(N.p_packets, index)
     L = line_row(C.p_lines, row)
+    # Each term by its own mask, so that their sum is a check. A DRAM request wider than a sector also brings
+    # sectors that a write has made valid: those are hits, and no misses.
     hits = P.sectors & L.valid
-    misses = popcount(P.sectors & missing)
+    lacking = P.sectors & (L.valid ^ ALL_SECTORS)
+    misses = popcount(lacking & missing)
     C.l2_read_accesses += popcount(P.sectors)
     C.l2_read_hits += popcount(hits)
     C.l2_read_misses += misses
-    C.l2_read_pending += popcount(P.sectors) - popcount(hits) - misses
+    C.l2_read_pending += popcount(lacking & L.pending & (missing ^ ALL_SECTORS))
     count_array_l2(S, P.array, popcount(P.sectors), misses)
     if hits != 0:
         copy = packet_new(S)

@@ -182,6 +182,8 @@ MFF = np.dtype(
         ("command_free", np.int64),
         ("waiting_first", np.int64),  # commands without a job entry
         ("waiting_last", np.int64),
+        ("words_received", np.int64),  # at the cores since the start: the other side of mff_words_sent
+        ("messages_received", np.int64),
         ("log_rows", np.int64),  # test mode: capacity of the log of words sent
         ("logged", np.int64),
         ("p_log", np.int64),

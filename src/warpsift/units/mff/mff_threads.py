@@ -8,7 +8,7 @@
     t.pc_scatter_set(first, size)                # active[C[first + k]] = 1; nobody waits for it
 
 The calls of the 32 threads of a warp are one warp-level command. C (of the in-edges and of the out-edges), V and the
-active vertices are globals in the paper; here they are bound before the launch by `bind_fast_forward(gpu, ...)`. A gather
+active vertices are globals in the paper; here they are bound before the launch by `bind_fast_forward`. A gather
 reads the in-edges unless told otherwise, a scatter the out-edges (one bit of the command chooses).
 """
 

@@ -1,4 +1,4 @@
-"""State of the next-line prefetcher: per slice a queue of lines to ask for, and tags of lines prefetched, not yet used."""
+"""State of the next-line prefetcher: per slice a queue of lines to ask for, and tags of lines not yet used."""
 
 from __future__ import annotations
 

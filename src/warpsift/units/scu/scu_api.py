@@ -129,7 +129,9 @@ class Scu:
         name = "position_compaction"
         check_arrays(name, mask=mask, out=out)
         if mask.dtype != np.uint32 or count < 0 or len(mask) * 32 < count:
-            raise ScuError(f"{name}: mask '{mask.name}' is {mask.dtype}[{len(mask)}]; {count} elements need uint32 words")
+            raise ScuError(
+                f"{name}: mask '{mask.name}' is {mask.dtype}[{len(mask)}]; {count} elements need uint32 words"
+            )
         access = Access(None, count, mask=mask)
         access.total = int(scu_walk.count_bits(mask.host, count))
         if out is None:

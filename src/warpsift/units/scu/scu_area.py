@@ -2,7 +2,7 @@
 
 Logic is what synthesis made of it (`synthesis_table`), or estimated from gate counts. Storage is priced in two ways,
 since the paper does not say which it used: `sram` (compiled arrays, as CACTI has them) and `flip_flop` (what synthesis
-makes of a buffer written in Verilog without a memory compiler, one copy per lane). docs/area.md says what that explains.
+makes of a buffer written in Verilog without a memory compiler, one copy per lane). See docs/area.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The SCU on Python's side of the engine: its memory, and operations, whose trace goes into the rings chunk by chunk."""
+"""The SCU on Python's side of the engine: its memory, and operations, whose trace is fed chunk by chunk."""
 
 from __future__ import annotations
 
@@ -55,6 +55,13 @@ class ScuComponent(UnitComponent):
                 break
         U.scu_operations += 1
         U.scu_cycles += int(S.now) - started
+
+    def operation_balances(self, arrays: Mapping[str, Any], counters: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+        return {
+            "SCU elements fetched = addresses": (counters["scu_elements_fetched"], counters["scu_addresses"]),
+            "SCU requests answered": (int(arrays["scu.coalescers"]["in_flight"].sum()), 0),
+            "SCU writes acknowledged": (int(arrays["scu"][0].writes_pending), 0),
+        }
 
     def progress_marks(self, arrays: Mapping[str, Any]) -> tuple[int, ...]:
         U = arrays["scu"][0]

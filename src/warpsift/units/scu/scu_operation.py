@@ -58,6 +58,7 @@ class OrderVector:
     places: DeviceArray
     elements: int
 
+
 POSITION_BYTES = 4  # elements of an operation on positions: node numbers
 
 

@@ -20,7 +20,7 @@ class ScuActiveSet(ActiveSet):
         super().__init__(gpu, nodes, options)
         if not (self._compact and self._atomic):
             raise OptionError(
-                "the SCU makes a list from bits: it needs active 'compact' and bit_setting 'atomic', which are the defaults"
+                "the SCU makes a list from bits: leave active at 'compact' and bit_setting at 'atomic'"
             )
         self._scu = Scu(gpu, spec)
 

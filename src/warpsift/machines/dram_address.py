@@ -13,6 +13,9 @@ from warpsift.errors import WarpsiftError
 
 FIELDS = ("row", "rank", "group", "bank", "col", "burst")
 MAX_PIECES = 4  # pieces that one field may come in
+MAX_BITS = 60  # of an address in all: it is computed in signed 64-bit words
+
+Pieces = dict[str, list[tuple[int, int]]]
 
 
 def log2(value: int, what: str) -> int:
@@ -22,12 +25,12 @@ def log2(value: int, what: str) -> int:
     return value.bit_length() - 1
 
 
-def parse_address_map(text: str) -> dict[str, list[tuple[int, int]]]:
+def parse_address_map(text: str) -> Pieces:
     """Field -> pieces (shift in the address, width), least significant piece first."""
-    pieces: dict[str, list[tuple[int, int]]] = {name: [] for name in FIELDS}
+    pieces: Pieces = {name: [] for name in FIELDS}
     shift = 0
     for word in reversed(text.split()):
-        match = re.fullmatch(r"([a-z]+)(\d+)", word)
+        match = re.fullmatch(r"([a-z]+)([0-9]{1,3})", word)
         if match is None or match[1] not in FIELDS:
             raise WarpsiftError(
                 f"dram.address_map: {word!r} is not a field; write a name and a width such as 'row14', "
@@ -37,6 +40,8 @@ def parse_address_map(text: str) -> dict[str, list[tuple[int, int]]]:
         if width:
             pieces[match[1]].append((shift, width))
         shift += width
+    if shift > MAX_BITS:
+        raise WarpsiftError(f"dram.address_map: {shift} bits; write at most {MAX_BITS}, addresses are 64-bit words")
     for name, parts in pieces.items():
         if len(parts) > MAX_PIECES:
             raise WarpsiftError(
@@ -45,7 +50,7 @@ def parse_address_map(text: str) -> dict[str, list[tuple[int, int]]]:
     return pieces
 
 
-def width_of(pieces: dict[str, list[tuple[int, int]]], field: str) -> int:
+def width_of(pieces: Pieces, field: str) -> int:
     return sum(width for _, width in pieces[field])
 
 
