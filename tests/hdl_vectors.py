@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.hdl.same_bytes import recording_gpu
-from warpsift.units.scu.scu_spec import ScuSpec
 from warpsift.units.scu.scu_api import COMPARISONS, Scu
+from warpsift.units.scu.scu_spec import ScuSpec
 
 # Small buffers: they fill, wrap and stall in operations of a hundred elements.
 SMALL = {"vector_buffer_bytes": 1024, "fetch_fifo_bytes": 1024, "hash_buffer_bytes": 576, "inflight_requests": 6}

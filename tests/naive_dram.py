@@ -1,6 +1,7 @@
 """A slow, obvious memory channel: every clock is stepped, every rule is looked up in the history of past commands.
 
-The oracle of the event-driven model in warpsift.engine.dram.dram_controller: same rules, nothing shared with it but the specification.
+The oracle of the event-driven model in warpsift.engine.dram.dram_controller: same rules, nothing shared with it but
+the specification.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from warpsift.algorithms import ALGORITHMS, OptionError, Options
 from warpsift.algorithms.common import INFINITY
-from warpsift.run.execute import simulate
 from warpsift.graph import CsrGraph, GraphError, load_graph
+from warpsift.run.execute import simulate
 from warpsift.simt import Counter, Gpu
 
 PAIRS = [(name, style) for name, algorithm in ALGORITHMS.items() for style in algorithm.styles]

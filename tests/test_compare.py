@@ -10,19 +10,16 @@ from types import SimpleNamespace
 import pytest
 
 from test_cli import call
-from warpsift.run.comparison import compare
-from warpsift.studies import mff
-from warpsift.studies import scu
-from warpsift.studies import which_unit
-from warpsift.studies import which_unit_why
-from warpsift.studies import reproduce as reproducing
-from warpsift.studies.reproduce import summary_of
-from warpsift.studies.scale import FULL, QUICK, Scale, ScaleError, real_files
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
 from warpsift.report.figures import Chart, Figure, PaperValue
 from warpsift.report.text_bars import WIDTH, bar_lines
+from warpsift.run.comparison import compare
 from warpsift.run.request import RequestError, make_request
+from warpsift.studies import mff, scu, which_unit, which_unit_why
+from warpsift.studies import reproduce as reproducing
+from warpsift.studies.reproduce import summary_of
+from warpsift.studies.scale import FULL, QUICK, Scale, ScaleError, real_files
 from warpsift.sweep import SweepOptions, run_sweep
 
 TINY = Scale("tiny", 512, (1, 2), 1)

@@ -5,14 +5,20 @@ import json
 import pytest
 
 from warpsift.costs import ceilings, sensitivity
-from warpsift.costs.area import MffHardware, ScuHardware, unit_instance
-from warpsift.costs.coefficients import gpu_table, unit_table
-from warpsift.costs.energy import GPU_IDLE, combine, energy, joules_by_coefficient
+from warpsift.costs.coefficients import gpu_table
 from warpsift.costs.cost_errors import CostError, CostNameError
+from warpsift.costs.energy import GPU_IDLE, combine, energy, joules_by_coefficient
 from warpsift.costs.events import DRAM_EVENTS, GPU_EVENTS, REGISTER_ROWS, with_seconds
 from warpsift.engine.counters import MEANING
+from warpsift.machines import load_machine
+from warpsift.units import unit_named
+from warpsift.units.registry import units
 
 MACHINES = ("gtx980", "tx1", "gtx480")
+
+
+def built(unit, machine="gtx980"):
+    return unit_named(unit).built(load_machine(machine))
 
 
 def counters(machine, load=0.2, seconds=1e-3):
@@ -42,7 +48,7 @@ def counters(machine, load=0.2, seconds=1e-3):
 @pytest.mark.parametrize("machine", MACHINES)
 def test_sum_of_components_is_the_total(machine):
     run = {**counters(machine), "scu_addresses": 1e6, "gpu_waiting_seconds": 4e-4}
-    report = energy(run, machine, unit_instance(ScuHardware()))
+    report = energy(run, machine, built("scu", machine))
     assert sum(report.energy_by_component.values()) == pytest.approx(report.energy_joules)
     assert report.gpu_joules + report.unit_joules == pytest.approx(report.energy_joules)
     assert sum(joules_by_coefficient(report).values()) == pytest.approx(report.energy_joules)
@@ -117,6 +123,16 @@ def test_charged_counters_are_counters_of_the_engine():
     assert {"dram_row_open_clocks", "dram_powered_down_clocks"} <= set(MEANING)
 
 
+@pytest.mark.parametrize("name", units())
+def test_charged_counters_of_a_unit_are_its_own_or_the_engines(name):
+    unit = unit_named(name)
+    own = {counter for component in unit.components() for counter in component.counters}
+    charged = {counter for event in unit.events() for counter in event.counters}
+    assert charged and charged <= own | set(MEANING)
+    assert {event.coefficient for event in unit.events()} <= set(unit.prices().coefficients)
+    assert all(event.component.startswith(f"{unit.section}.") for event in unit.events())
+
+
 def test_idle_machine_pays_its_static_power_only():
     report = energy({"seconds": 2.0}, "gtx980")
     assert report.static_joules == pytest.approx(report.energy_joules)
@@ -135,7 +151,7 @@ def test_dram_background_by_state():
 
 def test_gpu_idle_variants():
     run = {**counters("gtx980"), "gpu_waiting_seconds": 6e-4}
-    unit = unit_instance(ScuHardware())
+    unit = built("scu")
     reports = {mode: energy(run, "gtx980", unit, gpu_idle=mode) for mode in GPU_IDLE}
     assert reports["none"].energy_joules > reports["clock_gate"].energy_joules > reports["power_gate"].energy_joules
     for mode, report in reports.items():
@@ -153,13 +169,15 @@ def test_without_waiting_gating_changes_nothing():
     assert len({round(v, 15) for v in report.energy_by_gpu_idle.values()}) == 1
 
 
-@pytest.mark.parametrize(("hardware", "counter"), [(ScuHardware(), "scu_elements_stored"), (MffHardware(), "mff_jobs")])
-def test_units_are_charged_apart(hardware, counter):
-    unit = unit_instance(hardware)
-    report = energy({"seconds": 1.0, counter: 1e9}, "gtx480", unit)
+@pytest.mark.parametrize(
+    ("name", "counter", "event"), [("scu", "scu_elements_stored", "scu_store"), ("mff", "mff_jobs", "mff_issue")]
+)
+def test_units_are_charged_apart(name, counter, event):
+    (unit,) = built(name, "gtx480")
+    report = energy({"seconds": 1.0, counter: 1e9}, "gtx480", [unit])
     alone = energy({"seconds": 1.0, counter: 1e9}, "gtx480")
     assert report.gpu_joules == pytest.approx(alone.energy_joules)
-    price = unit_table(unit.name).coefficients[{"scu": "scu_store", "mff": "mff_issue"}[unit.name]].value
+    price = unit_named(name).prices().coefficients[event].value
     assert report.unit_joules == pytest.approx(1e9 * price + unit.leakage_w)
 
 
@@ -192,7 +210,7 @@ def test_sensitivity_of_energy_matches_overrides():
 
 def test_sensitivity_of_a_saving():
     run = counters("gtx980")
-    unit = unit_instance(ScuHardware())
+    unit = built("scu")
     less = {name: value / 3 for name, value in run.items()} | {"scu_addresses": 1e5}
     before, after = energy(run, "gtx980"), energy(less, "gtx980", unit)
     rows = {row.coefficient: row for row in sensitivity.of_ratio(before, after)}
@@ -213,7 +231,7 @@ def test_least_certain_number_and_range():
 
 
 def test_report_is_json():
-    report = energy(counters("tx1"), "tx1", unit_instance(ScuHardware(width=1)))
+    report = energy(counters("tx1"), "tx1", built("scu", "tx1"))
     data = json.loads(json.dumps(report.to_dict()))
     assert data["energy_joules"] == pytest.approx(report.energy_joules)
     assert set(data["energy_by_gpu_idle"]) == set(GPU_IDLE)

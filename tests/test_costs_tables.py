@@ -5,8 +5,10 @@ import copy
 import pytest
 
 from warpsift.costs import coefficients, show
-from warpsift.costs.coefficients import gpu_table, parse, unit_table
+from warpsift.costs.coefficients import gpu_table, parse, prices_in
 from warpsift.costs.cost_errors import CostNameError, CostTableError
+from warpsift.units import unit_named
+from warpsift.units.registry import units
 
 GOOD = {
     "technology": {"node_nm": 32, "voltage_v": 0.9, "source": "test"},
@@ -116,9 +118,18 @@ def test_a_variant_has_the_prices_of_its_card():
 def test_unknown_names():
     with pytest.raises(CostNameError, match=r"^unknown machine in the cost tables 'gtx981'. Did you mean 'gtx980'\?"):
         gpu_table("gtx981")
-    with pytest.raises(CostNameError) as error:
-        unit_table("scuu")
-    assert str(error.value) == "unknown unit 'scuu'. Did you mean 'scu'? Known: mff, scu."
+
+
+def test_a_unit_without_prices_is_told(tmp_path):
+    with pytest.raises(CostTableError, match=r"^prices of unit 'x': .*prices\.toml"):
+        prices_in(tmp_path, "x", ())
+
+
+@pytest.mark.parametrize("name", units())
+def test_every_price_of_a_unit_has_a_source_and_a_range(name):
+    for price in unit_named(name).prices().coefficients.values():
+        assert len(price.source) > 10 and price.how
+        assert 0 < price.low <= 1 <= price.high
 
 
 def test_overrides():
@@ -132,8 +143,8 @@ def test_overrides():
 
 
 def test_show_prints_every_coefficient_with_its_source():
-    rows = show.rows("gtx980", "scu")
+    rows = show.rows("gtx980", unit_named("scu").prices())
     assert {r["coefficient"] for r in rows} >= {"lane_instruction", "dram_activate", "board", "scu_hash"}
-    printed = show.text("gtx980", "scu")
+    printed = show.text("gtx980", unit_named("scu").prices())
     for row in rows:
         assert row["coefficient"] in printed and row["source"] in printed

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
+from warpsift.engine.core.jit import from_python
 from warpsift.engine.dram import dram_timing
 from warpsift.engine.dram.dram_harness import Memory
-from warpsift.engine.core.jit import from_python
 from warpsift.machines.dram_spec import Dram, DramTiming
 
 RULES = (

@@ -12,8 +12,7 @@ import pytest
 from warpsift.engine import Engine
 from warpsift.engine.main_loop import run
 from warpsift.machines import load_machine
-from warpsift.simt import Gpu
-from warpsift.simt import kernel
+from warpsift.simt import Gpu, kernel
 
 ROOT = Path(__file__).parent.parent
 

@@ -3,7 +3,6 @@
 import pytest
 
 from warpsift.machines import load_machine
-from warpsift.validation.chase import dram_latency, l1_latency, l2_latency
 from warpsift.validation.agreement import (
     LATENCIES,
     log_correlation,
@@ -11,6 +10,7 @@ from warpsift.validation.agreement import (
     reference_cases,
     run_case,
 )
+from warpsift.validation.chase import dram_latency, l1_latency, l2_latency
 
 MEASURE = {"l1": l1_latency, "l2": l2_latency, "dram": dram_latency}
 QUICK = {

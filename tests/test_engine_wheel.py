@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from warpsift.engine.core import wheel
-from warpsift.engine.core.arena import Arena, FOREVER
+from warpsift.engine.core.arena import FOREVER, Arena
 from warpsift.engine.core.jit import JIT_ENABLED, from_python
 
 push = from_python(wheel.wheel_push)

@@ -8,13 +8,15 @@ import pytest
 from typer.testing import CliRunner
 
 from warpsift.cli import app
-from warpsift.costs import scaling, synthesis_table
-from warpsift.costs.area import ScuHardware, scu_area
+from warpsift.costs import scaling
 from warpsift.costs.cost_errors import CostNameError
 from warpsift.hdl import areas, yosys
 from warpsift.hdl.synthesis import MemoryMacro, cell_areas_um2, macro_mm2, memories_of, parts_of, synthesise
-from warpsift.units.scu.scu_spec import ScuSpec
 from warpsift.run.request import RequestError
+from warpsift.units.scu import synthesis_table
+from warpsift.units.scu.scu_area import Built
+from warpsift.units.scu.scu_area import area as scu_area
+from warpsift.units.scu.scu_spec import ScuSpec
 
 LIBERTY = """library (x) {
 cell (NAND2X1) {
@@ -61,18 +63,18 @@ def test_the_shipped_table_feeds_the_area():
     widths = synthesis_table.library_um2()
     assert 1 in widths
     for width, parts in widths.items():
-        report = scu_area(ScuHardware(width=width))
+        report = scu_area(ScuSpec(width=width))
         expected = sum(parts.values()) / synthesis_table.UTILISATION / 1e6
         assert report.logic_mm2 == pytest.approx(scaling.scale_area(expected, 180, 32))
-        assert report.storage_mm2 == scu_area(ScuHardware(width=width, logic="estimated")).storage_mm2
-    assert scu_area(ScuHardware(width=1)).logic_mm2 != scu_area(ScuHardware(width=1, logic="estimated")).logic_mm2
+        assert report.storage_mm2 == scu_area(ScuSpec(width=width), Built(logic="estimated")).storage_mm2
+    assert scu_area(ScuSpec(width=1)).logic_mm2 != scu_area(ScuSpec(width=1), Built(logic="estimated")).logic_mm2
 
 
 def test_a_width_between_two_that_were_synthesised_is_interpolated(monkeypatch):
     parts = synthesis_table.library_um2()[1]
     shipped = {2: dict.fromkeys(parts, 1e6), 6: dict.fromkeys(parts, 3e6)}
     monkeypatch.setattr(synthesis_table, "library_um2", lambda: shipped)
-    logic = {width: scu_area(ScuHardware(width=width)).parts["data_store"].logic_mm2 for width in (2, 3, 6)}
+    logic = {width: scu_area(ScuSpec(width=width)).parts["data_store"].logic_mm2 for width in (2, 3, 6)}
     assert logic[3] == pytest.approx(1.5 * logic[2]) and logic[6] == pytest.approx(3 * logic[2])
     assert synthesis_table.source_of(2) == "synthesised at this width"
     assert synthesis_table.source_of(3) == "interpolated between the synthesised widths 2 and 6"
@@ -81,7 +83,7 @@ def test_a_width_between_two_that_were_synthesised_is_interpolated(monkeypatch):
 
 def test_a_width_beyond_synthesis_is_the_estimate_scaled_to_the_nearest(monkeypatch):
     def logic(width, kind):
-        return scu_area(ScuHardware(width=width, logic=kind)).parts["data_store"].logic_mm2
+        return scu_area(ScuSpec(width=width), Built(logic=kind)).parts["data_store"].logic_mm2
 
     one = dict.fromkeys(synthesis_table.library_um2()[1], 1e6)
     monkeypatch.setattr(synthesis_table, "library_um2", lambda: {1: one})
@@ -101,7 +103,7 @@ def test_the_documented_areas_are_the_shipped_ones():
 
 def test_refusals(monkeypatch):
     with pytest.raises(CostNameError, match=r"^unknown logic 'guessed'"):
-        scu_area(ScuHardware(logic="guessed"))
+        scu_area(ScuSpec(), Built(logic="guessed"))
     with pytest.raises(yosys.HdlToolError) as missing:
         synthesise(ScuSpec(width=1), Path("no.lib"))
     assert str(missing.value) == (

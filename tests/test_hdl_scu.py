@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 pytest.importorskip("amaranth", reason="Amaranth is not installed (pip install 'warpsift[hdl]')")
 
 from hdl_vectors import SMALL, WORKS, Recorded, best_cost, grouped, lists, masked
-from warpsift.hdl.same_bytes import difference
 from warpsift.hdl.driver import comparison
 from warpsift.hdl.memory_model import MemoryModel
 from warpsift.hdl.parameters import ScuParameters
+from warpsift.hdl.same_bytes import difference
 from warpsift.hdl.simulate import HardwareScu
-from warpsift.units.scu.scu_spec import ScuSpec
 from warpsift.simt import Counter, Gpu
 from warpsift.units.scu.scu_api import COMPARISONS, ScuError
+from warpsift.units.scu.scu_spec import ScuSpec
 
 NARROW = (1, 3)
 SPECS = {width: ScuSpec(width=width, hash_ports=0 if width == 3 else 1, **SMALL) for width in (*NARROW, 8, 16)}

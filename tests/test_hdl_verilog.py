@@ -9,9 +9,9 @@ pytest.importorskip("amaranth", reason="Amaranth is not installed (pip install '
 pytest.importorskip("pyosys", reason="Yosys is not installed (pip install 'warpsift[hdl]')")
 
 from hdl_vectors import SMALL, Recorded, added, best_cost, filtered, grouped, lists, masked
-from warpsift.hdl.same_bytes import difference
 from warpsift.hdl.cosimulate import missing, run_vectors
 from warpsift.hdl.parameters import ScuParameters
+from warpsift.hdl.same_bytes import difference
 from warpsift.hdl.verilog import to_verilog
 from warpsift.hdl.yosys import HdlToolError
 from warpsift.units.scu.scu_spec import ScuSpec

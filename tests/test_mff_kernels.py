@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 import naive_mff
 from warpsift.algorithms import ALGORITHMS, OptionError, Options
 from warpsift.graph import load_graph
-from warpsift.simt import Counter, DeviceMemoryError, Gpu, KernelError
-from warpsift.simt import kernel
-from warpsift.simt.stream import GATHER, SCATTER
-from warpsift.units.mff.mff_drivers import DRIVERS
+from warpsift.simt import Counter, DeviceMemoryError, Gpu, KernelError, kernel
+from warpsift.simt.stream import COMMAND, POST
+from warpsift.units.mff.drivers import DRIVERS
+from warpsift.units.mff.mff_threads import bind_fast_forward
 
 
 class Tape:
@@ -65,7 +65,7 @@ def bound(gpu, columns, vertices=500):
     edges = gpu.memory.array("edges", columns)
     active = gpu.memory.empty("active", (vertices + 31) // 32, np.uint32)
     v = gpu.memory.array("values", values)
-    gpu.bind_fast_forward(in_edges=edges, out_edges=edges, values=v, active=active)
+    bind_fast_forward(gpu, in_edges=edges, out_edges=edges, values=v, active=active)
     return values, active
 
 
@@ -89,7 +89,7 @@ def test_scatter_sets_exactly_the_named_vertices(seed, threads, dtype):
     gpu = small_gpu()
     length = 16 if dtype is np.uint32 else 500
     active = gpu.memory.empty("active", length, dtype)
-    gpu.bind_fast_forward(out_edges=gpu.memory.array("edges", columns), active=active)
+    bind_fast_forward(gpu, out_edges=gpu.memory.array("edges", columns), active=active)
     arrays = gpu.memory.array("b", begins), gpu.memory.array("s", sizes)
     gpu.launch(activate_lists, threads, *arrays, phase="compute")
     flags = active.host.view(np.uint8)
@@ -108,7 +108,7 @@ def test_one_command_per_warp_with_an_entry_per_thread():
     arrays = gpu.memory.array("b", begins), gpu.memory.array("s", sizes)
     gpu.launch(copy_lists, 64, *arrays, out, 32, phase="compute", threads_per_cta=64)
     gpu.launch(activate_lists, 64, *arrays, phase="compute", threads_per_cta=64)
-    for (_, (chunk,)), kind in zip(tape.launches, (GATHER, SCATTER), strict=True):
+    for (_, (chunk,)), kind in zip(tape.launches, (COMMAND, POST), strict=True):
         commands = chunk.ops[chunk.ops["kind"] == kind]
         assert commands["transactions"].tolist() == [31, 32]
         entries = chunk.commands[commands["first"][0] : commands["first"][0] + 31]
@@ -127,7 +127,7 @@ def test_the_wait_waits_for_the_gather():
     arrays = gpu.memory.array("b", begins), gpu.memory.array("s", sizes)
     gpu.launch(copy_lists, 32, *arrays, out, 32, phase="compute", threads_per_cta=32)
     ops = tape.launches[0][1][0].ops
-    at = int(np.flatnonzero(ops["kind"] == GATHER)[0])
+    at = int(np.flatnonzero(ops["kind"] == COMMAND)[0])
     assert (ops["wait"][at + 1] >> ops["slot"][at]) & 1
 
 
@@ -215,12 +215,17 @@ def test_target_of_another_type():
 def test_nothing_bound():
     gpu = small_gpu()
     assert refused(gpu, lambda t: t.pc_scatter_set(0, 1)) == (
-        "t.pc_scatter_set() over out-edges, but no out-edge CSR is bound: "
-        "call gpu.bind_fast_forward(out_edges=...) before the launch"
+        "t.pc_scatter_set: kernels have no such call; a special unit adds its calls when its arrays are bound, "
+        "before the launch"
     )
-    gpu.bind_fast_forward(in_edges=gpu.memory.empty("edges", 4))
+    bind_fast_forward(gpu)
+    assert refused(gpu, lambda t: t.pc_scatter_set(0, 1)) == (
+        "t.pc_scatter_set() over out-edges, but no out-edge CSR is bound: "
+        "call bind_fast_forward(gpu, out_edges=...) before the launch"
+    )
+    bind_fast_forward(gpu, in_edges=gpu.memory.empty("edges", 4))
     assert refused(gpu, lambda t: t.pc_gather(t.pc_target(), 0, 1)) == (
-        "t.pc_gather() without vertex values: call gpu.bind_fast_forward(values=...)"
+        "t.pc_gather() without vertex values: call bind_fast_forward(gpu, values=...)"
     )
 
 
@@ -238,7 +243,7 @@ def test_lists_that_leave_their_arrays():
 def test_eight_byte_values_are_refused():
     gpu = small_gpu()
     with pytest.raises(KernelError) as caught:
-        gpu.bind_fast_forward(values=gpu.memory.empty("wide", 4, np.float64))
+        bind_fast_forward(gpu, values=gpu.memory.empty("wide", 4, np.float64))
     assert str(caught.value) == (
         "bind_fast_forward: values = 'wide' holds 8-byte elements; the fast-forward unit moves 4-byte words"
     )

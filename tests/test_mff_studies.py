@@ -10,15 +10,14 @@ from typer.testing import CliRunner
 
 import naive_mff
 from warpsift.algorithms import ALGORITHMS, Options
-from warpsift.run.execute import simulate
 from warpsift.cli import app
-from warpsift.studies import cache_study
-from warpsift.studies.mff import mff_measurements as fast_forward
-from warpsift.studies import temporal_window
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
+from warpsift.run.execute import simulate
 from warpsift.simt import Gpu
 from warpsift.simt.stream import LINE_SHIFT, LOAD
+from warpsift.studies import cache_study, temporal_window
+from warpsift.studies.mff import mff_measurements as fast_forward
 from warpsift.units.mff import mff_floor
 
 

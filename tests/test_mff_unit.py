@@ -15,15 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_mff
-from warpsift.engine.noc import crossbar
-from warpsift.units.mff import mff_state
-from warpsift.engine.noc import ports as noc
-from warpsift.engine.engine import Engine, EngineError
 from warpsift.engine.core.jit import from_python
+from warpsift.engine.engine import Engine, EngineError
+from warpsift.engine.noc import crossbar
+from warpsift.engine.noc import ports as noc
 from warpsift.machines import MachineError, load_machine
-from warpsift.simt import Gpu
-from warpsift.simt import kernel
+from warpsift.simt import Gpu, kernel
 from warpsift.simt.stream import LINE_SHIFT, LOAD
+from warpsift.units import unit_named
+from warpsift.units.mff import mff_state
+from warpsift.units.mff.mff_threads import bind_fast_forward
 
 MACHINE = "gtx480"
 
@@ -95,7 +96,7 @@ class Setup:
         length = -(-vertices // 32) if active_dtype is np.uint32 else vertices
         self.active = memory.empty("active", length, active_dtype)
         bindings = {"in_edges": self.edges, "out_edges": self.edges}
-        self.gpu.bind_fast_forward(**bindings, values=self.values, active=self.active)
+        bind_fast_forward(self.gpu, **bindings, values=self.values, active=self.active)
 
     def stream(self, function, *arguments):
         tape = self.gpu.sink = Tape()
@@ -112,9 +113,13 @@ class Setup:
         return self.stream(plain_gather, self.offsets, self.edges, self.values)
 
 
+def engine_with_unit(checks=False, **overrides):
+    return Engine(load_machine(MACHINE, overrides), unit_named("mff").components(), checks=checks)
+
+
 def timed(tape, log_rows=0, **overrides):
     """Replay a stream with conservation checks on; gives the counters and the log of delivered words."""
-    engine = Engine(load_machine(MACHINE, overrides), checks=True)
+    engine = engine_with_unit(checks=True, **overrides)
     log = mff_state.log_words(engine._arena, log_rows) if log_rows else None
     counters = tape.replay(engine)
     if log_rows:
@@ -300,22 +305,23 @@ packet_new, noc_inject, grant = map(from_python, (noc.packet_new, noc.noc_inject
 
 def crossing(kinds, slice_full=False, unit_full=False):
     """The first packets of SMs 0, 1, ... want output 0: which input is granted, and the engine."""
-    engine = Engine(load_machine(MACHINE))
+    engine = engine_with_unit()
     S, tables = engine._S, engine._arena.arrays
     if slice_full:
         tables["l2.slices"][0].ready_sectors = tables["l2"][0].queue_entries
     if unit_full:
-        tables["mff"][0].jobs_used = tables["mff"][0].engines * tables["mff"][0].jobs_per_engine
+        tables["sockets"][0].full = 1 << mff_state.SOCKET  # as the unit says when it has no job entry left
     for sm, kind in enumerate(kinds):
         index = packet_new(S)
         row = tables["noc.packets"][index]
-        row.kind, row.destination, row.flits, row.ready = kind, 0, 1, -engine.machine.noc.hop_latency_cycles
+        row.kind, row.unit = kind, mff_state.SOCKET
+        row.destination, row.flits, row.ready = 0, 1, -engine.machine.noc.hop_latency_cycles
         noc_inject(S, noc.REQUESTS, sm, index)
     return grant(S, noc.REQUESTS, 0), tables["noc.networks"][noc.REQUESTS], tables["mff"][0]
 
 
 def test_a_command_does_not_wait_for_a_full_l2_slice():
-    kinds = (noc.READ, noc.MFF_COMMAND)
+    kinds = (noc.READ, noc.UNIT_COMMAND)
     assert crossing(kinds)[0] == 0
     granted, network, _ = crossing(kinds, slice_full=True)
     assert granted == 1 and network.blocked == 1 and network.active == 1  # the read is held back, and counted
@@ -324,7 +330,7 @@ def test_a_command_does_not_wait_for_a_full_l2_slice():
 
 
 def test_a_command_without_a_job_entry_holds_back_no_other_sm():
-    kinds = (noc.MFF_COMMAND, noc.READ)
+    kinds = (noc.UNIT_COMMAND, noc.READ)
     granted, network, unit = crossing(kinds, unit_full=True)
     assert granted == 1 and network.blocked == 0 and unit.mff_stall_job_cycles == 1
     granted, network, unit = crossing(kinds, slice_full=True, unit_full=True)
@@ -348,7 +354,7 @@ def test_an_ideal_network_takes_more_commands_than_the_queues_of_a_real_one_hold
 # ------------------------------------------------------------------------------------- refusals
 def test_the_watchdog_names_the_stuck_part():
     tape = Setup([[0, 1]] * 32, vertices=64).gather()
-    engine = Engine(load_machine(MACHINE))
+    engine = engine_with_unit()
     engine._arena.arrays["mff.units"]["tag_free"] = -1  # all tags are taken and never come back
     with pytest.raises(EngineError) as caught:
         tape.replay(engine)
@@ -358,15 +364,32 @@ def test_the_watchdog_names_the_stuck_part():
     assert "waits for a tag" in text
 
 
-def test_a_command_without_a_binding_is_an_error():
+def test_a_full_unit_says_so_and_says_when_it_has_room():
+    """The bit that `crossing` sets by hand is the unit's own: up while every job entry is taken."""
+    tape = Setup(random_lists(5, 300, 40, 3000), 3000).gather()
+    least, _ = timed(tape, **{"mff.issue_engines": 1, "mff.jobs_per_engine": 1})
+    roomy, _ = timed(tape)
+    assert least.mff_stall_job_cycles > 0 and least.mff_stall_job_cycles > roomy.mff_stall_job_cycles
+
+
+def test_a_command_without_its_unit_is_an_error():
     tape = Setup([[0, 1]] * 32, vertices=64).gather()
-    launch = tape.launches[0][0]
-    object.__setattr__(launch, "fast_forward", None)
     with pytest.raises(EngineError) as caught:
         tape.replay(Engine(load_machine(MACHINE)))
     assert str(caught.value) == (
+        "the stream holds an instruction of a unit that is not plugged in: the engine has units=[]"
+    )
+
+
+def test_a_command_without_a_binding_is_an_error():
+    tape = Setup([[0, 1]] * 32, vertices=64).gather()
+    launch = tape.launches[0][0]
+    object.__setattr__(launch, "bindings", {})
+    with pytest.raises(EngineError) as caught:
+        tape.replay(engine_with_unit())
+    assert str(caught.value) == (
         "the stream holds a command to the memory fast-forward unit, but its edges, values or active list are not "
-        "bound: LaunchInfo.fast_forward must name them (gpu.bind_fast_forward)"
+        "bound: call bind_fast_forward(gpu, ...) before the launch"
     )
 
 

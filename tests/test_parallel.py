@@ -16,12 +16,12 @@ import pytest
 import pool_tasks
 from sweeping import outcome, points, requests
 from warpsift.run.request import make_request
-from warpsift.sweep.workers import ClusterError, DaskPool, LocalPool, WorkerDied
 from warpsift.store.store import Store
 from warpsift.sweep import SweepOptions, plan, run_sweep
 from warpsift.sweep.sweep_progress import SweepProgress
 from warpsift.sweep.sweep_run import run_points
 from warpsift.sweep.work import Task, execute
+from warpsift.sweep.workers import ClusterError, DaskPool, LocalPool, WorkerDied
 
 
 @pytest.fixture(scope="module")

@@ -7,23 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warpsift import units
 from warpsift.algorithms import ALGORITHMS, Options
 from warpsift.algorithms.common import INFINITY
-from warpsift.units.scu.drivers import scu_sssp as sssp_scu
 from warpsift.graph import CsrGraph, load_graph
-from warpsift.units.scu.scu_spec import ScuSpec
+from warpsift.machines import load_machine
 from warpsift.simt import Counter, Gpu
-from warpsift.units import UnitError
+from warpsift.units import UnitError, resolve
+from warpsift.units.scu.drivers import scu_sssp as sssp_scu
+from warpsift.units.scu.scu_spec import ScuSpec
 
 PAIRS = [(name, unit) for name in ALGORITHMS for unit in ("scu-basic", "scu")]
-
-
-class Machine:
-    """As much of a machine as a unit looks at."""
-
-    def __init__(self, **options) -> None:
-        self.scu = ScuSpec(**options)
 
 
 def edges(nodes: int, pairs: list[tuple[int, int]], weights=None) -> CsrGraph:
@@ -31,12 +24,14 @@ def edges(nodes: int, pairs: list[tuple[int, int]], weights=None) -> CsrGraph:
     return CsrGraph.from_edges(source, target, weights, nodes=nodes)
 
 
-def run(algorithm: str, unit: str, graph: CsrGraph, machine: Machine | None = None, **options):
-    """Outcome and counters of a checked run."""
+def run(algorithm: str, unit: str, graph: CsrGraph, spec: dict | None = None, **options):
+    """Outcome and counters of a checked run; `spec` are keys of the machine's [scu]."""
     chosen = ALGORITHMS[algorithm]
     graph, prepared = chosen.prepare(graph, Options(**options))
     counter = Counter()
-    outcome = units.resolve(unit, machine)[algorithm](Gpu(counter, memory_bytes=1 << 28), graph, prepared)
+    machine = None if spec is None else load_machine("gtx980", {f"scu.{key}": value for key, value in spec.items()})
+    driver = resolve(unit).driver(algorithm, machine)
+    outcome = driver(Gpu(counter, memory_bytes=1 << 28), graph, prepared)
     if prepared.max_iterations is None or algorithm == "pagerank":
         verdict = chosen.check(graph, outcome, prepared)
         assert verdict.passed, verdict.reason
@@ -126,7 +121,7 @@ tiny = st.fixed_dictionaries(
 @given(graph=graphs(), seed=st.integers(0, 1000), options=tiny)
 def test_random_graphs_on_any_unit(algorithm, unit, graph, seed, options):
     """Tables so small that they forget most of what they see must not change an answer."""
-    run(algorithm, unit, graph, Machine(**options), seed=seed)
+    run(algorithm, unit, graph, options, seed=seed)
 
 
 @pytest.mark.parametrize("name", ["delaunay-10", "kron-9", "rmat-9", "grid-20x20", "road-800", "web-700", "gene-300"])
@@ -177,7 +172,7 @@ def test_only_a_persistent_table_filters_visited_nodes():
     graph = load_graph("delaunay-12")
     share = {}
     for life in ("persistent", "clear"):
-        outcome, _ = run("bfs", "scu", graph, Machine(expansion_life=life))
+        outcome, _ = run("bfs", "scu", graph, {"expansion_life": life})
         share[life] = outcome.notes["edge_frontier_elements"] / outcome.notes["expanded_elements"]
     assert share["persistent"] == pytest.approx(1 / 6, abs=0.02)  # every node once: nodes / arcs
     assert share["clear"] > 2 * share["persistent"]
@@ -188,7 +183,7 @@ def test_grouping_coalesces_the_gpus_accesses():
     graph = load_graph("kron-12")
     transactions = {}
     for group in (False, True):
-        _, counter = run("sssp", "scu", graph, Machine(grouping=group))
+        _, counter = run("sssp", "scu", graph, {"grouping": group})
         contract = [launch.counters for launch in counter.launches if launch.info.kernel == "contract"]
         total = sum(c.transactions for c in contract) / sum(c.memory_instructions for c in contract)
         transactions[group] = total
@@ -197,5 +192,7 @@ def test_grouping_coalesces_the_gpus_accesses():
 
 def test_unknown_units_are_refused():
     with pytest.raises(UnitError) as error:
-        units.resolve("scx")
-    assert str(error.value).startswith("no unit 'scx'; write one of none, ")
+        resolve("scx")
+    assert str(error.value).startswith(
+        "unknown unit 'scx': did you mean 'scu'? choose one of none, scu, scu-basic, mff"
+    )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warpsift import units
 from warpsift.algorithms import ALGORITHMS, Options
 from warpsift.engine.engine import Engine
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
 from warpsift.machines.machine_file import MachineError
 from warpsift.simt import Counter, Gpu
+from warpsift.units import unit_named
 from warpsift.units.scu import scu_operation
 from warpsift.units.scu.filtering import set_of
 from warpsift.units.scu.scu_api import Scu
@@ -28,9 +28,9 @@ class Bench:
     def __init__(self, machine: str = "gtx980", **overrides) -> None:
         names = {k.replace("__", "."): str(v) for k, v in overrides.items()}
         self.machine = load_machine(machine, names)
-        self.engine = Engine(self.machine, checks=True)
+        self.engine = Engine(self.machine, unit_named("scu").components(), checks=True)
         self.gpu = Gpu(self.engine, memory_bytes=1 << 26)
-        self.scu = Scu(self.gpu, self.machine.scu)
+        self.scu = Scu(self.gpu, self.machine.unit("scu"))
         self.rng = np.random.default_rng(7)
 
     def data(self, n=N, dtype=np.int32, high=1 << 20):
@@ -271,7 +271,7 @@ def test_the_counter_and_the_engine_see_the_same_trace():
     every_operation(bench)
     plain = Gpu(Counter(), memory_bytes=1 << 26)
     twin = Bench.__new__(Bench)
-    twin.gpu, twin.scu, twin.rng = plain, Scu(plain, bench.machine.scu), np.random.default_rng(7)
+    twin.gpu, twin.scu, twin.rng = plain, Scu(plain, bench.machine.unit("scu")), np.random.default_rng(7)
     every_operation(twin)
     for timed, counted in zip(bench.engine.operations, plain.sink.operations, strict=True):
         c = timed.counters
@@ -333,8 +333,8 @@ def test_timed_runs_pass_their_check(algorithm, unit):
     graph, options = chosen.prepare(
         load_graph("rmat-8"), Options(max_iterations=3 if algorithm == "pagerank" else None)
     )
-    engine = Engine(machine, checks=True)
-    outcome = units.resolve(unit, machine)[algorithm](Gpu(engine), graph, options)
+    engine = Engine(machine, unit_named(unit).components(), checks=True)
+    outcome = unit_named(unit).driver(algorithm, machine)(Gpu(engine), graph, options)
     verdict = chosen.check(graph, outcome, options)
     assert verdict.passed, verdict.reason
     assert engine.total.scu_operations == len(engine.operations) > 0

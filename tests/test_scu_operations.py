@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_scu as naive
-from warpsift.units.scu.scu_spec import ScuSpec
 from warpsift.simt import Counter, Gpu
 from warpsift.units.scu import scu_operation
 from warpsift.units.scu.filtering import HashError
 from warpsift.units.scu.scu_api import COMPARISONS, Scu, ScuError
+from warpsift.units.scu.scu_spec import ScuSpec
 
 DTYPES = [np.uint8, np.int8, np.uint16, np.int32, np.uint32, np.float32, np.int64, np.float64]
 LENGTHS = [0, 1, 7, 8, 31, 32, 33, 127, 1000]

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive_simt as naive
-from warpsift.simt import Chunk, Gpu, LaunchInfo
-from warpsift.simt import kernel
+from warpsift.simt import Chunk, Gpu, LaunchInfo, kernel
 from warpsift.simt.stream import ALU, ATOMIC, LINE_SHIFT, LOAD, REPEAT_SHIFT, SHARED, STORE
 
 

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from test_simt_coalesce import Keep
-from warpsift.simt import Counter, DeviceMemoryError, Gpu, KernelError, Residency
-from warpsift.simt import kernel
+from warpsift.simt import Counter, DeviceMemoryError, Gpu, KernelError, Residency, kernel
 from warpsift.simt.stream import ALU, BARRIER, LOAD, NO_SLOT, STORE
 
 

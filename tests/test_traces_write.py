@@ -13,11 +13,10 @@ import pytest
 import warpsift
 from test_traces_read import Keep, waits
 from warpsift.algorithms import ALGORITHMS, Options
-from warpsift.run.execute import Observer
 from warpsift.graph import load_graph
+from warpsift.run.execute import Observer
 from warpsift.run.sinks import Observed
-from warpsift.simt import Gpu
-from warpsift.simt import kernel
+from warpsift.simt import Gpu, kernel
 from warpsift.simt import stream as s
 from warpsift.traces import TraceError, TraceWriter, replay, time_trace
 

@@ -16,6 +16,7 @@ from warpsift.engine.machine_cycle import ERROR_DEADLOCK
 from warpsift.engine.noc.ports import ERROR_PACKETS_EXHAUSTED
 from warpsift.engine.sm.sm_state import AT_BARRIER
 from warpsift.engine.sm.warp_scheduler import ERROR_NO_UNIT
+from warpsift.hardware import SECTOR_BYTES
 from warpsift.simt.stream import ALU, Chunk
 
 if TYPE_CHECKING:
@@ -72,8 +73,11 @@ def verify(engine: Engine, result: LaunchResult, expected: Expected) -> None:
     for unit in engine.units.values():
         equal |= unit.balances(arrays, c)
     if not machine.ideal.dram:
-        equal["sectors read from DRAM = L2 fills"] = (fetched * (machine.dram.request_bytes // 32), c.l2_fills)
-    if machine.l2.fill_bytes == machine.dram.request_bytes == 32:
+        equal["sectors read from DRAM = L2 fills"] = (
+            fetched * (machine.dram.request_bytes // SECTOR_BYTES),
+            c.l2_fills,
+        )
+    if machine.l2.fill_bytes == machine.dram.request_bytes == SECTOR_BYTES:
         equal["L2 fills = L2 read misses"] = (c.l2_fills, c.l2_read_misses)
     for what, (found, wanted) in equal.items():
         assert found == wanted, f"launch {result.launch.kernel!r}: {what}: {found}, not {wanted}"
@@ -139,7 +143,8 @@ def explain(engine: Engine) -> str:
     if code == ERROR_PACKETS_EXHAUSTED:
         return f"the network is out of packets at cycle {engine.cycle}: {_list_stuck(engine)}"
     if code == ERROR_NO_UNIT:
-        return f"the stream holds an instruction of a unit that is not plugged in: the engine has units={list(engine.units)}"
+        units = list(engine.units)
+        return f"the stream holds an instruction of a unit that is not plugged in: the engine has units={units}"
     for unit in engine.units.values():
         text = unit.explain(code)
         if text is not None:

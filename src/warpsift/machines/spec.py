@@ -11,10 +11,10 @@ from typing import Any, Literal
 import msgspec
 
 from warpsift.errors import WarpsiftError
+from warpsift.hardware import LINE_BYTES, WARP_SIZE
 from warpsift.machines.dram_spec import Dram
 from warpsift.machines.unit_sections import default_specs
 
-LINE_BYTES = 128
 MAX_PORTS = 64  # inputs or outputs of one crossbar: arbitration uses one 64-bit mask per output
 MAX_WARPS_PER_SM = 64  # ready masks are one 64-bit word; also the largest of any GPU modelled here
 
@@ -154,14 +154,14 @@ def _problems(m: Machine):
     sm, l1, l2, noc, dram = m.sm, m.l1, m.l2, m.noc, m.dram
     if sm.warps > MAX_WARPS_PER_SM:
         yield f"sm.warps = {sm.warps}: at most {MAX_WARPS_PER_SM} warps per SM are modelled"
-    if sm.threads > sm.warps * 32:
-        yield f"sm.threads = {sm.threads} does not fit into sm.warps = {sm.warps} (32 threads each)"
+    if sm.threads > sm.warps * WARP_SIZE:
+        yield f"sm.threads = {sm.threads} does not fit into sm.warps = {sm.warps} ({WARP_SIZE} threads each)"
     if sm.ctas > 64:
         yield f"sm.ctas = {sm.ctas}: at most 64 CTAs per SM are modelled"
     if sm.schedulers > sm.warps:
         yield f"sm.schedulers = {sm.schedulers} is more than sm.warps = {sm.warps}"
-    if 32 % sm.lanes_per_scheduler:
-        yield f"sm.lanes_per_scheduler = {sm.lanes_per_scheduler} does not divide the warp of 32"
+    if WARP_SIZE % sm.lanes_per_scheduler:
+        yield f"sm.lanes_per_scheduler = {sm.lanes_per_scheduler} does not divide the warp of {WARP_SIZE}"
     if l1.size_bytes % (l1.ways * LINE_BYTES):
         yield f"l1.size_bytes = {l1.size_bytes} is not a multiple of l1.ways x 128 = {l1.ways * LINE_BYTES}"
     if l2.slices % dram.channels:

@@ -32,7 +32,7 @@ def versions() -> dict[str, str]:
     import numba
     import numpy
 
-    from warpsift import __version__
+    from warpsift.version import __version__
 
     return {
         "warpsift": __version__,

@@ -75,5 +75,6 @@ def combine(units: Sequence[Unit]) -> Unit:
     styles = ", ".join(f"{unit.name}: {unit.style}" for unit in units)
     raise UnitError(
         f"unit '{name}': these do not combine ({styles}): one must schedule vertices and another do the compute stage "
-        f"of the vertex style, such as scu+mff; to see units side by side, compare --units none,{name.replace('+', ',')}"
+        f"of the vertex style, such as scu+mff; to see units side by side, "
+        f"compare --units none,{name.replace('+', ',')}"
     )

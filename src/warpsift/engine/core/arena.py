@@ -32,7 +32,7 @@ FOREVER = 1 << 62  # a time that never comes
 # the host's first caches, so its speed is a matter of how many of their lines it touches.
 HOST_LINE_BYTES = 64
 
-# Names of the component records, in the order in which they lie behind the root; those of special units lie behind them.
+# Names of the component records, in the order in which they lie behind the root; special units' lie behind them.
 COMPONENTS = ("wheel", "sampler", "sockets", "sm", "l1", "noc", "l2", "dram")
 UNIT_SOCKETS = 16  # units that one process may know
 COMPONENT_BYTES = 19 * HOST_LINE_BYTES  # room for each; odd, so that they do not compete for the same sets of a cache

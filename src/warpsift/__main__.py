@@ -1,0 +1,5 @@
+"""`python -m warpsift`: the command line."""
+
+from warpsift.cli import main
+
+main()
