@@ -12,9 +12,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT.parent / "shared" / "data"
-REFERENCE = ROOT.parent / "shared" / "reference"
+from support.places import DATA, REFERENCE, ROOT
 
 
 @pytest.fixture(scope="session")
