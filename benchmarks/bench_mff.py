@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from warpsift.algorithms import Options
-from warpsift.studies.mff.mff_measurements import measure
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
+from warpsift.studies.mff.mff_measurements import measure
 
 GRAPH = "rmat-15"
 

@@ -14,16 +14,16 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from warpsift.run.comparison import COMPUTE_PHASE
 from warpsift.costs.ceilings import reduction_limit
 from warpsift.costs.energy import GPU_IDLE, EnergyReport
 from warpsift.costs.sensitivity import Conclusion, conclude, of_mean_ratio
-from warpsift.studies.scu import scu_fig09 as fig09
-from warpsift.studies.scu import scu_fig10 as fig10
-from warpsift.store.stored_energy import energy_of_stored
+from warpsift.run.comparison import COMPUTE_PHASE
+from warpsift.store.canonical_json import to_json
 from warpsift.store.rows import geometric_mean
 from warpsift.store.store import Record, Store
-from warpsift.store.canonical_json import to_json
+from warpsift.store.stored_energy import energy_of_stored
+from warpsift.studies.scu import scu_fig09 as fig09
+from warpsift.studies.scu import scu_fig10 as fig10
 
 SAME = ("algorithm", "graph", "gpu", "style")
 Pairs = list[tuple[Record, Record]]

@@ -20,13 +20,14 @@ import numpy as np
 from numba import njit
 
 from warpsift.algorithms import ALGORITHMS, Options
-from warpsift.units.scu.drivers import scu_sssp as sssp_scu
 from warpsift.algorithms.sssp.frontier import delta_of
 from warpsift.graph import CsrGraph, load_graph
 from warpsift.graph.order import reorder
+from warpsift.hardware import SECTORS_PER_LINE
 from warpsift.machines import load_machine
 from warpsift.simt import Gpu, Residency
-from warpsift.simt.stream import ATOMIC, LINE_SHIFT, LOAD, SECTORS_PER_LINE, STORE, Chunk, LaunchInfo, UnitOperation
+from warpsift.simt.stream import ATOMIC, LINE_SHIFT, LOAD, STORE, Chunk, LaunchInfo, UnitOperation
+from warpsift.units.scu.drivers import scu_sssp as sssp_scu
 from warpsift.units.scu.filtering import set_of
 from warpsift.units.scu.scu_api import Scu
 from warpsift.units.scu.scu_operation import OrderVector

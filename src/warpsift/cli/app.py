@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from warpsift.errors import WarpsiftError
+from warpsift.version import __version__
 
 app = typer.Typer(
     help="A design lab for graph processing on GPUs with special hardware units.",
@@ -21,6 +22,22 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 CONTEXT = {"help_option_names": ["-h", "--help"]}
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"warpsift {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """A design lab for graph processing on GPUs with special hardware units."""
+
 
 GraphOption = Annotated[
     str, typer.Option("--graph", "-g", help="A file, or a name such as delaunay-14 (see 'warpsift list graphs').")

@@ -101,6 +101,12 @@ def gate_counts(folder: Path) -> dict[str, Any]:
     return tomllib.loads((folder / "gates.toml").read_text(encoding="utf-8"))
 
 
+def possible(spec: Any) -> None:
+    """Refuse a unit that no hardware could be, with the words of its spec."""
+    for problem in spec.problems():
+        raise CostError(f"{problem}.")
+
+
 def gates_mm2(counts: Mapping[str, Any], node_nm: int, lanes: int = 1, copies: int = 1) -> float:
     """Placed area of a block: `gates_fixed`, and `gates_per_lane` for each lane."""
     gates = counts.get("gates_per_lane", 0) * lanes + counts["gates_fixed"]

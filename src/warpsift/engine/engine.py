@@ -31,6 +31,7 @@ from warpsift.engine.noc import ports as noc
 from warpsift.engine.sm import sm_state
 from warpsift.engine.unit_socket import UnitComponent
 from warpsift.errors import WarpsiftError
+from warpsift.hardware import WARP_SIZE
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import OP, Chunk, LaunchInfo, UnitInfo, UnitOperation
 
@@ -105,7 +106,7 @@ class Engine:
         S, sm = self._S, self._record("sm")
         self._start = int(S.now)
         S.now += self.machine.launch.overhead_cycles
-        sm.threads_per_cta = launch.warps_per_cta * 32
+        sm.threads_per_cta = launch.warps_per_cta * WARP_SIZE
         sm.warps_per_cta, sm.shared_per_cta = launch.warps_per_cta, launch.shared_bytes_per_cta
         sm.room = (1 << self.machine.sm.count) - 1
         sm.next_sm, sm.dispatch_cycle = 0, -1
@@ -219,7 +220,7 @@ class Engine:
     def _check_fits(self, launch: LaunchInfo) -> None:
         spec = self.machine.sm
         needs = (
-            ("threads", launch.warps_per_cta * 32, "sm.threads", spec.threads),
+            ("threads", launch.warps_per_cta * WARP_SIZE, "sm.threads", spec.threads),
             ("warps", launch.warps_per_cta, "sm.warps", spec.warps),
             ("bytes of shared memory", launch.shared_bytes_per_cta, "sm.shared_bytes", spec.shared_bytes),
         )

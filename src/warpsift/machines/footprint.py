@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from warpsift.machines.spec import LINE_BYTES, Machine
+from warpsift.hardware import LINE_BYTES
+from warpsift.machines.spec import Machine
 
 DEFAULT_MAX_BYTES = 2 << 30  # the stock machines take 60 to 90 MB
 LIMIT_VARIABLE = "WARPSIFT_MAX_MACHINE_BYTES"

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 from warpsift.machines.bounds import MAX_PORTS
 from warpsift.machines.dram_rules import dram_problems
 from warpsift.machines.footprint import memory_problems
 from warpsift.machines.ranges import range_problems
-from warpsift.machines.spec import LINE_BYTES, Machine
-
-WARP = 32
-SECTOR_BYTES = 32
+from warpsift.machines.spec import Machine
 
 
 def machine_problems(m: Machine) -> Iterator[str]:
@@ -32,7 +30,7 @@ def machine_problems(m: Machine) -> Iterator[str]:
 
 def _multiprocessor(m: Machine) -> Iterator[str]:
     sm = m.sm
-    if sm.threads > sm.warps * WARP:
+    if sm.threads > sm.warps * WARP_SIZE:
         yield f"sm.threads = {sm.threads} does not fit into sm.warps = {sm.warps} (32 threads each)"
     if sm.schedulers > sm.warps:
         yield f"sm.schedulers = {sm.schedulers} is more than sm.warps = {sm.warps}"

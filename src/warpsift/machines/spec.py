@@ -26,8 +26,6 @@ from warpsift.machines.dram_spec import Dram
 from warpsift.machines.ranges import Bounds, Letters, powers, shown
 from warpsift.machines.unit_sections import default_specs
 
-LINE_BYTES = 128
-
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Base of all sections of a machine file."""

@@ -12,6 +12,8 @@ from warpsift.report.figures import Provenance
 from warpsift.run.request import LOADING, Request
 from warpsift.store.store import Record
 
+# Options that only Python has.
+_NO_FLAG = {"algorithm", "overrides", "options", "sample_interval_cycles", "normalize", "dangling"}
 _USUAL = {f.name: f.default for f in fields(Request)}
 
 
@@ -91,17 +93,12 @@ def _changed(options: Mapping[str, Any]) -> list[str]:
 
 
 def _flags() -> dict[str, tuple[str, str | None]]:
-    """The options of `warpsift run`: how each is switched on and off."""
-    import typer.main
-
-    from warpsift.cli import app
-
-    command: Any = typer.main.get_command(app)
-    found = {}
-    for option in command.commands["run"].params:
-        if option.opts and option.opts[0].startswith("--"):
-            off = option.secondary_opts[0] if option.secondary_opts else None
-            found[option.name] = (option.opts[0], off)
+    """The options of `warpsift run`: how each is switched on and off; a test holds this against the command line."""
+    found: dict[str, tuple[str, str | None]] = {}
+    for each in (*fields(Request), *fields(Options)):
+        if each.name not in _NO_FLAG:
+            flag = each.name.replace("_", "-")
+            found[each.name] = (f"--{flag}", f"--no-{flag}")
     return found
 
 

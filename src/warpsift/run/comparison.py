@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from warpsift.algorithms.operators.scheduling import COMPUTE_PHASE
 from warpsift.costs.energy import EnergyReport, combine
 from warpsift.costs.sensitivity import conclude, of_ratio
 from warpsift.graph import CsrGraph
@@ -20,7 +21,6 @@ from warpsift.run.request import Request, RequestError, make_request
 from warpsift.units import resolve
 
 BASELINE = "none"
-COMPUTE_PHASE = "compute"  # of the vertex style
 ENERGY = (
     "energy_joules", "power_watts", "energy_by_component", "power_by_component", "gpu_joules", "unit_joules",
     "static_joules", "gpu_idle", "energy_by_gpu_idle", "energy_range_joules", "least_certain",

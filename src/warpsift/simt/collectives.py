@@ -10,11 +10,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import DTypeLike
 
+from warpsift.hardware import WARP_SIZE
 from warpsift.simt import coalesce
 from warpsift.simt.memory import DeviceMemoryError
 from warpsift.simt.recorder import pack, pack_high
 from warpsift.simt.registers import KernelError, Register, Value
-from warpsift.simt.stream import BARRIER, NO_SLOT, SHARED, SLOTS, WARP_SIZE
+from warpsift.simt.stream import BARRIER, NO_SLOT, SHARED, SLOTS
 from warpsift.simt.threads import Threads as BasicThreads
 
 SHUFFLE_STEPS = 5  # log2 of the warp size

@@ -29,6 +29,10 @@ class KernelError(WarpsiftError):
     """A kernel does something that a GPU kernel cannot do."""
 
 
+class NoSuchCallError(KernelError, AttributeError):
+    """A kernel asks its threads for what they do not have."""
+
+
 class Register:
     __slots__ = ("addressed", "chain", "counts", "load", "run", "scope", "slot", "threads", "values")
 

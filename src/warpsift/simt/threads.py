@@ -14,17 +14,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from warpsift.hardware import WARP_SIZE
 from warpsift.simt import atomics, coalesce
 from warpsift.simt.memory import DeviceArray, DeviceMemoryError
 from warpsift.simt.recorder import Recorder, pack, pack_high
-from warpsift.simt.registers import KernelError, Register, Value, Variable
+from warpsift.simt.registers import KernelError, NoSuchCallError, Register, Value, Variable
 from warpsift.simt.scope import Scope
-from warpsift.simt.stream import ALU, ATOMIC, LOAD, NO_SLOT, SLOTS, STORE, WARP_SIZE
+from warpsift.simt.stream import ALU, ATOMIC, LOAD, NO_SLOT, SLOTS, STORE
 
 LONGEST_RUN = 60_000  # OP.count has 16 bits
 
@@ -54,6 +55,14 @@ class Threads:
         self._loads = 0  # serial number of the next load
         self._run = 0  # serial number of the current ALU run
         self._run_count = self._run_floats = self._run_chain = self._run_wait = 0
+
+    if not TYPE_CHECKING:  # else every misspelt call of our own would pass the type checker
+
+        def __getattr__(self, name: str) -> Any:
+            raise NoSuchCallError(
+                f"t.{name}: kernels have no such call; a special unit adds its calls when its arrays are bound, "
+                "before the launch"
+            )
 
     # ------------------------------------------------------------------ identity
     # Special registers; cached, so that address arithmetic on one is paid once, as a compiler would.

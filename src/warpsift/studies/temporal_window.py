@@ -17,12 +17,12 @@ import numpy as np
 from numba import njit
 
 from warpsift.algorithms import ALGORITHMS, Options
+from warpsift.algorithms.operators.scheduling import COMPUTE_PHASE
 from warpsift.engine.engine import Engine
 from warpsift.graph import CsrGraph
 from warpsift.machines import load_machine
 from warpsift.simt import Chunk, Gpu, LaunchInfo, Sink
 from warpsift.simt.stream import LINE_SHIFT, LOAD, UnitOperation
-from warpsift.units.mff.mff_drivers import COMPUTE_PHASE
 
 WINDOWS = (1, 2, 4, 8, 16, 32, 64)
 ARRAYS = {"C": "in_sources", "V": "shares"}  # of pagerank.vertex

@@ -39,8 +39,8 @@ def plan(requests: Iterable[Request], note: Callable[[str], None] | None = None)
 
     Loads every graph to know its content; `note` hears which.
     """
-    from warpsift import __version__
     from warpsift.store.source_version import source_version
+    from warpsift.version import __version__
 
     version = source_version()
     wanted = list(requests)

@@ -21,7 +21,8 @@ from numba.core import types
 from warpsift.simt.stream import OP
 
 _HERE = Path(__file__).parent
-_SOURCES = (*sorted(_HERE.glob("*.py")), _HERE.parent / "simt" / "coalesce.py", _HERE.parent / "simt" / "stream.py")
+_OTHERS = ("hardware.py", "simt/coalesce.py", "simt/stream.py")
+_SOURCES = (*sorted(_HERE.glob("*.py")), *(_HERE.parent / name for name in _OTHERS))
 
 
 def _directory() -> str:

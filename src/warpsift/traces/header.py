@@ -12,7 +12,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from warpsift.simt.stream import WARP_SIZE, LaunchInfo
+from warpsift.hardware import WARP_SIZE
+from warpsift.simt.stream import LaunchInfo
 from warpsift.traces.trace_errors import TraceError
 
 VERSIONS = (

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from warpsift.simt.stream import WARP_SIZE, Sink
+from warpsift.hardware import WARP_SIZE
+from warpsift.simt.stream import Sink
 from warpsift.traces import convert
 from warpsift.traces import scan_text as scan
 from warpsift.traces.buffers import StreamBuffers

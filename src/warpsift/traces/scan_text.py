@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.simt.stream import WARP_SIZE
+from warpsift.hardware import WARP_SIZE
 from warpsift.traces.compiled import BYTES, INTS, TABLE, compiled, i64, void
 from warpsift.traces.opcodes import ADDRESSED_ALU, ALU, BARRIER, FIRST_MEMORY, UNSUPPORTED, class_of
 

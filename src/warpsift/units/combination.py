@@ -74,6 +74,7 @@ def combine(units: Sequence[Unit]) -> Unit:
                 return Combination(scheduling, computing)
     styles = ", ".join(f"{unit.name}: {unit.style}" for unit in units)
     raise UnitError(
-        f"unit '{name}': these do not combine ({styles}): one must schedule vertices and another do the compute "
-        f"stage of the vertex style, such as scu+mff; side by side they are in compare --units {name.replace('+', ',')}"
+        f"unit '{name}': these do not combine ({styles}): one must schedule vertices and another do the compute stage "
+        f"of the vertex style, such as scu+mff; to see units side by side, "
+        f"compare --units none,{name.replace('+', ',')}"
     )

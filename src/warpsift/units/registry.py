@@ -34,6 +34,11 @@ def _modules() -> Mapping[str, str]:
     return {**BUILT_IN, **{name: others[name] for name in sorted(others) if name not in BUILT_IN}}
 
 
+def outside_modules() -> list[str]:
+    """The modules of other packages that declare units."""
+    return [module for section, module in _modules().items() if section not in BUILT_IN]
+
+
 def socket_of(section: str) -> int:
     """Which socket of the engine a unit has."""
     return list(_modules()).index(section)

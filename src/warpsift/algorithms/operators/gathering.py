@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from warpsift.hardware import WARP_SIZE
 from warpsift.simt import DeviceArray, Register, Threads
-from warpsift.simt.stream import WARP_SIZE
 
 # emit(edge, position, payload): what to do with one edge, its place in the output, and its node's payload
 Emit = Callable[[Register, Register, Register | None], None]

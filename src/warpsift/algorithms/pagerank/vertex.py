@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.operators.target_occupancy import launch_shape
 from warpsift.algorithms.pagerank.convergence import Convergence, record_change
 from warpsift.algorithms.pagerank.frontier import dampening
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
-from warpsift.units.mff.mff_lists import launch_shape
 
 
 @kernel

@@ -10,10 +10,10 @@ import numpy as np
 
 from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Work
 from warpsift.algorithms.operators.scheduling import ActiveSet
+from warpsift.algorithms.operators.target_occupancy import launch_shape
 from warpsift.algorithms.sssp.vertex import commit
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
-from warpsift.units.mff.mff_lists import launch_shape
 
 
 @kernel

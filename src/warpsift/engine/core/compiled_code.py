@@ -2,9 +2,9 @@
 
 Numba's own cache looks only at the file of the compiled function: an edit in a function that it calls, in another file,
 would silently run old code. So the engine's code goes into a directory named by the hash of everything that it is made
-of: all engine sources (for a unit, its own too), the constants of the stream and of machines, the versions of Numba and
-NumPy, and the processor. Only entry points are kept there (`jit.entry`, `jit.callback`); each has a mark that says it
-is complete.
+of: all engine sources (for a unit, its own too), constants of the hardware, the stream and the machines, the versions
+of Numba and NumPy, and the processor. Only entry points are kept there (`jit.entry`, `jit.callback`); each has a mark
+that says it is complete.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ def sources() -> list[Path]:
     """Every file whose text can change the engine's compiled code."""
     return [
         *sorted(_ENGINE.rglob("*.py")),
+        _PACKAGE / "hardware.py",
         _PACKAGE / "simt" / "stream.py",
         *sorted((_PACKAGE / "machines").glob("*.py")),
     ]

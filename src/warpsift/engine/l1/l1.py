@@ -29,7 +29,8 @@ from warpsift.engine.noc.ports import (
     sector_flits,
 )
 from warpsift.engine.sm.sm_state import MEMORY_OPS, memory_op, sms
-from warpsift.machines.spec import LINE_BYTES, Machine
+from warpsift.hardware import LINE_BYTES
+from warpsift.machines.spec import Machine
 
 # Why an access was refused (0 = accepted).
 NO_LINE, NO_MSHR, NO_MERGE, NO_NETWORK = 1, 2, 3, 4

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from warpsift.algorithms import ALGORITHMS, Options
+from warpsift.algorithms.operators.scheduling import COMPUTE_PHASE
 from warpsift.engine.counters import Counters
 from warpsift.engine.engine import Engine
 from warpsift.graph import CsrGraph
@@ -19,7 +20,7 @@ from warpsift.run.interconnect import flits, stalls
 from warpsift.run.run_energy import energy_of, has_prices
 from warpsift.simt import Chunk, Gpu, LaunchInfo, Residency, Sink
 from warpsift.simt.stream import UnitOperation
-from warpsift.units.mff.mff_drivers import COMPUTE_PHASE, DRIVERS
+from warpsift.units.mff.drivers import DRIVERS
 
 Row = dict[str, Any]
 

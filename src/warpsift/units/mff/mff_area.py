@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from warpsift.costs.area import AreaReport, Array, Part, gate_counts, gates_mm2
+from warpsift.costs.area import AreaReport, Array, Part, gate_counts, gates_mm2, possible
+from warpsift.hardware import LINE_BYTES
 from warpsift.units.mff.mff_spec import MffSpec
 
-LINE_BYTES = 128
 JOB_BYTES = 155  # 32 threads x (32-bit C index + 6-bit size), remaining counter, warp number
 REGISTER_BYTES = 8  # state, warp, thread, A and C offsets, 13-bit pointer, and room for an address
 TAG_POINTER_BYTES = 4  # work-register pointer, line number, state, beside the 32-bit tag in the CAM
@@ -16,6 +16,7 @@ TAG_POINTER_BYTES = 4  # work-register pointer, line number, state, beside the 3
 
 def area(spec: MffSpec, memory_units: int, node_nm: int = 32) -> AreaReport:
     """The unit's area, part by part."""
+    possible(spec)
     gates = gate_counts(Path(__file__).parent)
     jobs = Array("fifo", spec.jobs_per_engine * JOB_BYTES, 256, spec.issue_engines)
     registers = Array("ram", spec.work_registers * REGISTER_BYTES, 64)

@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
 from warpsift.simt import DeviceArray, Gpu
-from warpsift.simt.stream import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
 from warpsift.units.scu.filtering import POINTER_SHIFT, WORD_BYTES, HashTable, note_previous, set_of
 from warpsift.units.scu.scu_spec import Life
 from warpsift.units.scu.scu_trace import sectors_of

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpsift.costs import cacti_table
-from warpsift.costs.area import AreaReport, Part, flip_flops_mm2, gate_counts, gates_mm2
+from warpsift.costs.area import AreaReport, Part, flip_flops_mm2, gate_counts, gates_mm2, possible
 from warpsift.costs.coefficients import prices_in
 from warpsift.costs.cost_errors import CostNameError, unknown
 from warpsift.units.scu import synthesis_table
@@ -73,6 +73,7 @@ def _logic_mm2(block: str, width: int, built: Built, copies: int = 1) -> float:
 
 def area(spec: ScuSpec, built: Built | None = None) -> AreaReport:
     """The unit's area, part by part."""
+    possible(spec)
     built = built or Built()
 
     def part(block: str, size_bytes: int) -> Part:

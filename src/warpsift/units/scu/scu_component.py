@@ -10,8 +10,9 @@ import numpy as np
 from warpsift.engine.core.arena import Arena
 from warpsift.engine.machine_cycle import DONE
 from warpsift.engine.unit_socket import UnitComponent
+from warpsift.hardware import LINE_BYTES
 from warpsift.machines.spec import Machine
-from warpsift.simt.stream import LINE_BYTES, UnitOperation
+from warpsift.simt.stream import UnitOperation
 from warpsift.units.scu import scu_state as state
 from warpsift.units.scu.scu_buffers import elements_ahead, inputs_ahead, vector_share_lines
 from warpsift.units.scu.scu_spec import ScuSpec

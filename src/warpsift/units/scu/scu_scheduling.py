@@ -19,9 +19,7 @@ class ScuActiveSet(ActiveSet):
     def __init__(self, gpu: Gpu, nodes: int, options: Options, spec: ScuSpec | None = None) -> None:
         super().__init__(gpu, nodes, options)
         if not (self._compact and self._atomic):
-            raise OptionError(
-                "the SCU makes a list from bits: leave active at 'compact' and bit_setting at 'atomic'"
-            )
+            raise OptionError("the SCU makes a list from bits: leave active at 'compact' and bit_setting at 'atomic'")
         self._scu = Scu(gpu, spec)
 
     def _list(self) -> None:

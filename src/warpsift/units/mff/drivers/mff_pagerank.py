@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.operators.target_occupancy import TARGET_THREADS_PER_CTA, check_target
 from warpsift.algorithms.pagerank.convergence import Convergence
 from warpsift.algorithms.pagerank.frontier import dampening
 from warpsift.algorithms.pagerank.vertex import apply
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
-from warpsift.units.mff.mff_lists import TARGET_THREADS_PER_CTA, check_target, gather_list
+from warpsift.units.mff.mff_lists import gather_list
 from warpsift.units.mff.mff_threads import bind_fast_forward
 
 

@@ -11,10 +11,11 @@ import numpy as np
 
 from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Work
 from warpsift.algorithms.operators.scheduling import ActiveSet
+from warpsift.algorithms.operators.target_occupancy import TARGET_THREADS_PER_CTA, check_target
 from warpsift.algorithms.sssp.vertex import commit
 from warpsift.graph import CsrGraph
 from warpsift.simt import DeviceArray, Gpu, kernel
-from warpsift.units.mff.mff_lists import TARGET_THREADS_PER_CTA, check_target, gather_list, scatter_list
+from warpsift.units.mff.mff_lists import gather_list, scatter_list
 from warpsift.units.mff.mff_threads import bind_fast_forward
 
 
