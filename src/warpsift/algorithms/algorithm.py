@@ -71,3 +71,8 @@ class Algorithm:
     prepare: Callable[[CsrGraph, Any], tuple[CsrGraph, Any]]  # choose a source, make weights, reject
     options: type[Options] = Options  # what a user may choose
     checks_partial: bool = False  # whether the check holds for a run that was stopped by max_iterations
+
+    @property
+    def usual_style(self) -> str:
+        """The style of those who ask for none: the first."""
+        return next(iter(self.styles))

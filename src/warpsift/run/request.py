@@ -38,7 +38,9 @@ class Request:
 
     algorithm: str
     graph: str
-    style: str = option("frontier", "How the algorithm is written: the SCU paper's frontiers, the MFF paper's vertices.")
+    style: str = option(
+        "frontier", "How the algorithm is written: the SCU paper's frontiers, the MFF paper's vertices."
+    )
     unit: str = option("none", "Special hardware, which decides the style (see 'warpsift list units').")
     gpu: str | None = option(None, "Time it on this machine (see 'warpsift list machines').")
     overrides: Mapping[str, Any] = field(default_factory=dict)  # machine parameters, such as {"l2.ways": 8}
@@ -130,7 +132,7 @@ def _style(chosen: Algorithm, unit: Unit | None, named: str | None) -> str:
     if named is not None and named not in chosen.styles:
         raise RequestError(unknown("style", named, list(chosen.styles)))
     if unit is None:
-        return named or next(iter(chosen.styles))
+        return named or chosen.usual_style
     unit.driver(chosen.name, None)  # a clear sentence if there is none
     if named is not None and named != unit.style:
         raise RequestError(f"unit '{unit.name}' accelerates the {unit.style} style; leave out style '{named}'")
