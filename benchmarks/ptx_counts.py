@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from warpsift.algorithms.bfs.frontier import contract
-from warpsift.algorithms.common import INFINITY
+from warpsift.algorithms.conventions import INFINITY
 from warpsift.algorithms.pagerank.vertex import pull
 from warpsift.algorithms.sssp.frontier import contract as sssp_contract
 from warpsift.simt import Chunk, Gpu, LaunchInfo

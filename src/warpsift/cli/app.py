@@ -11,10 +11,12 @@ from typing import Annotated, Any
 
 import typer
 
+from warpsift.cli.usage_errors import OneLineErrors
 from warpsift.errors import WarpsiftError
 from warpsift.version import __version__
 
 app = typer.Typer(
+    cls=OneLineErrors,
     help="A design lab for graph processing on GPUs with special hardware units.",
     no_args_is_help=True,
     add_completion=False,
@@ -48,11 +50,6 @@ SetOption = Annotated[
     typer.Option("--set", help="Change a machine parameter: l2.size_bytes=4194304; may be given again."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
-BitSetting = Annotated[str, typer.Option(help="Vertex style: 'atomic' or 'byte'.")]
-Occupancy = Annotated[
-    str, typer.Option(help="Vertex style, plain GPU: 'full', or 'target' for the warps that the MFF's targets leave.")
-]
-TargetWords = Annotated[int, typer.Option(help="MFF: words per thread of a target; 32 is the paper's 4 KB per warp.")]
 Symmetrise = Annotated[bool, typer.Option("--symmetrise", help="Add the reverse of every arc.")]
 DropLoops = Annotated[bool, typer.Option("--drop-self-loops")]
 GraphSeed = Annotated[int, typer.Option("--graph-seed", help="Of generated graphs and of the order GRAPH~random.")]

@@ -36,7 +36,8 @@ def show(
 
 def _choices(name: str, settings: list[str] | None) -> dict[str, str]:
     """--built KEY=VALUE, checked against what the unit offers."""
-    from warpsift.run.request import RequestError, unknown
+    from warpsift.errors import unknown
+    from warpsift.run.request import RequestError
     from warpsift.units import unit_named
 
     offered = unit_named(name).area_choices

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warpsift.costs.coefficients import names
 from warpsift.costs.cost_errors import CostError
 from warpsift.costs.energy import EnergyReport, energy
 from warpsift.costs.events import with_seconds
 from warpsift.machines.spec import Machine
+from warpsift.run.record import RunResult
+from warpsift.run.request import Request
 from warpsift.units import resolve
+
+if TYPE_CHECKING:
+    from warpsift.engine import Engine
 
 PREFIX = "costs."  # --set costs.NAME=VALUE replaces a coefficient (joules or watts)
 GPU_IDLE_KEY = f"{PREFIX}gpu_idle"  # the one that is a word: what the SMs do while a unit works
@@ -46,3 +51,20 @@ def energy_of(
         overrides=coefficients_of(overrides),
         dram_access_bytes=machine.dram.burst_bytes,
     )
+
+
+def add_energy(result: RunResult, engine: Engine, machine: Machine, request: Request) -> None:
+    """Joules and watts, where the cost tables know the machine."""
+    if not has_prices(machine):
+        result.notes["energy"] = f"no cost table for {machine.name!r}"
+        return
+    waiting = sum(timed.counters.cycles for timed in engine.operations)
+    result.energy_report = energy_of(engine.total, machine, request.unit, waiting, request.overrides)
+    result.energy = result.energy_report.to_dict()
+    for known in ("machine", "unit", "seconds"):
+        result.energy.pop(known)
+    for phase in result.phases:
+        if phase.timing:
+            counters = phase.timing["counters"]
+            waited = counters["cycles"] if phase.unit else 0.0
+            phase.energy = energy_of(counters, machine, request.unit, waited, request.overrides)

@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from warpsift.errors import WarpsiftError
-from warpsift.run.request import LOADING, unknown
+from warpsift.errors import WarpsiftError, unknown
+from warpsift.run.request import LOADING, all_options
 from warpsift.store.store import Record
 
 Row = dict[str, Any]
@@ -187,7 +187,8 @@ def default_columns(rows: Sequence[Row]) -> list[str]:
     inputs = list(IDENTITY) + [name for name in columns_of(rows) if _is_input(name)]
     chosen = ["algorithm", "graph"]
     for name in inputs:
-        values = {str(row.get(name)) for row in rows}
+        asked = [row for row in rows if name in row or name not in all_options()]  # not all algorithms have an option
+        values = {str(row.get(name)) for row in asked}
         if len(values) > 1 and name not in chosen and not _follows_gpu(name, rows):
             chosen.append(name)
     timed = any(row.get("microseconds") is not None for row in rows)
@@ -199,12 +200,9 @@ def default_columns(rows: Sequence[Row]) -> list[str]:
 
 
 def _is_input(name: str) -> bool:
-    from dataclasses import fields
-
-    from warpsift.algorithms import Options
     from warpsift.machines.machine_file import machine_keys
 
-    return name in {f.name for f in fields(Options)} or ("." in name and name in set(machine_keys()))
+    return name in all_options() or ("." in name and name in set(machine_keys()))
 
 
 def _follows_gpu(name: str, rows: Sequence[Row]) -> bool:

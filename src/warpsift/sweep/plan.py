@@ -88,7 +88,7 @@ def _machine(request: Request) -> tuple[dict[str, Any] | None, str | None]:
     if request.gpu is None:
         return None, None
     from warpsift.machines import machine_parameters
-    from warpsift.run.execute import machine_of
+    from warpsift.run.set_up import machine_of
 
     try:
         machine = machine_of(request)

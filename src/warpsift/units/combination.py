@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from warpsift.algorithms.options import joined
 from warpsift.units.unit import Driver, Unit, UnitError
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Combination(Unit):
         self.title = f"{computing.title}; vertex scheduling by the {scheduling.title}"
         self.style, self.place, self.section = computing.style, computing.place, computing.section
         self.spec_type, self.tables = computing.spec_type, computing.tables
+        declared = [part.options for part in self.parts if part.options is not None]
+        self.options = joined(*declared) if declared else None
 
     def drivers(self, machine: Machine | None) -> Mapping[str, Driver]:
         scheduling, computing = self.parts

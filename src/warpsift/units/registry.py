@@ -6,11 +6,11 @@ Another package adds units by an entry point of the group `warpsift.units` that 
 from __future__ import annotations
 
 import functools
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
+from warpsift.errors import unknown
 from warpsift.machines.unit_sections import SpecTypes, describe_units
 from warpsift.units.unit import Unit, UnitError
 
@@ -66,9 +66,7 @@ def unit_names() -> list[str]:
 
 def unit_named(name: str) -> Unit:
     if name not in units():
-        near = get_close_matches(name, unit_names(), 1)
-        hint = f"did you mean '{near[0]}'? " if near else ""
-        raise UnitError(f"unknown unit '{name}': {hint}choose one of {', '.join(unit_names())}")
+        raise UnitError(unknown("unit", name, unit_names()))
     return units()[name]
 
 

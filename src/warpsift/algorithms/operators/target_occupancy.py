@@ -9,23 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpsift.algorithms.common import OptionError, Options
+from warpsift.algorithms.style_options import VertexOptions
 
 TARGET_THREADS_PER_CTA = 128  # 4 warps x 4 KB: three CTAs in 48 KB
 WORD_BYTES = 4
 
 
-def launch_shape(options: Options) -> dict[str, Any]:
+def launch_shape(options: VertexOptions) -> dict[str, Any]:
     """CTA size and reserved shared memory of a compute launch that has no target of its own."""
-    if options.occupancy not in ("full", "target"):
-        raise OptionError(f"occupancy must be 'full' or 'target', not {options.occupancy!r}")
-    check_target(options)
     if options.occupancy == "full":
         return {}
     reserved = TARGET_THREADS_PER_CTA * options.target_words * WORD_BYTES
     return {"threads_per_cta": TARGET_THREADS_PER_CTA, "shared_bytes": reserved}
-
-
-def check_target(options: Options) -> None:
-    if not 1 <= options.target_words <= 32:
-        raise OptionError(f"target_words must lie between 1 and 32, not {options.target_words}")

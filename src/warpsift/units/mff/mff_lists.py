@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from warpsift.algorithms.common import OptionError, Options
+from warpsift.algorithms.bfs.bfs_options import BfsOptions
+from warpsift.algorithms.options import OptionError
 from warpsift.simt import Register
 from warpsift.units.mff.mff_threads import FastForwardThreads, Target
 
 
-def refuse_checked_activation(options: Options) -> None:
+def refuse_checked_activation(options: BfsOptions) -> None:
     if options.checked_activation:
         raise OptionError(
             "checked_activation is not possible with the fast-forward unit: PC_scatter_set cannot test a vertex; "

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from warpsift.algorithms.common import Queue
+from warpsift.algorithms.frontier_queue import Queue
 from warpsift.simt import DeviceArray, Gpu, kernel
 from warpsift.units.scu.filtering import FilterTable
 from warpsift.units.scu.grouping import GroupTable

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Queue, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.device_graph import DeviceGraph
+from warpsift.algorithms.frontier_queue import Queue
 from warpsift.algorithms.wcc.frontier import contract
+from warpsift.algorithms.wcc.wcc_options import WccOptions
 from warpsift.graph import CsrGraph
 from warpsift.simt import DeviceArray, Gpu, kernel
 from warpsift.units.scu.scu_api import Scu
@@ -28,7 +31,7 @@ def mask_winners(t, nodes, flags, lookup, mask):
         t.store(mask, t.id >> 5, word)
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options, spec: ScuSpec | None = None, enhanced: bool = True) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: WccOptions, spec: ScuSpec | None = None, enhanced: bool = True) -> Outcome:
     scu = Scu(gpu, spec)
     device = DeviceGraph(gpu, graph)
     labels = gpu.memory.array("labels", np.arange(graph.nodes, dtype=np.int32))
