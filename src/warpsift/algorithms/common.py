@@ -1,4 +1,4 @@
-"""What the four algorithms share: options, the graph on the device, growing queues, and the shape of a result."""
+"""What the algorithms share: options, the graph on the device, growing queues, and the shape of a result."""
 
 from __future__ import annotations
 
@@ -108,6 +108,12 @@ class Algorithm:
     styles: Mapping[str, Callable[[Gpu, CsrGraph, Options], Outcome]]
     check: Callable[[CsrGraph, Outcome, Options], Verdict]
     prepare: Callable[[CsrGraph, Options], tuple[CsrGraph, Options]]  # choose a source, make weights, reject
+    options: type[Options] = Options  # what a user may choose about it
+
+    @property
+    def usual_style(self) -> str:
+        """The style of those who ask for none: the first."""
+        return next(iter(self.styles))
 
 
 class DeviceGraph:

@@ -26,11 +26,12 @@ from warpsift.cli.app import (
     overrides_of,
     print_json,
 )
+from warpsift.cli.run_extras import ALGORITHM_HELP
 
 
 @app.command(context_settings=CONTEXT)
 def compare(
-    algorithm: Annotated[str, typer.Argument(help="bfs, sssp, pagerank or wcc")],
+    algorithm: Annotated[str, typer.Argument(help=ALGORITHM_HELP)],
     graph: GraphOption,
     gpu: Annotated[str, typer.Option(help="The machine to time on (see 'warpsift list machines').")],
     units: Annotated[str, typer.Option(help="Separated by commas: none, scu-basic, scu, mff.")] = "none,scu-basic,scu",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -26,22 +25,24 @@ from warpsift.cli.app import (
     overrides_of,
     print_json,
 )
-from warpsift.cli.run_extras import ExportOption, Extras, OptionalGraph, TimelineOption, TraceOption, check_subject
-
-
-class Style(StrEnum):
-    frontier = "frontier"
-    vertex = "vertex"
-    direction = "direction"  # BFS only
+from warpsift.cli.run_extras import (
+    ALGORITHM_HELP,
+    ExportOption,
+    Extras,
+    OptionalGraph,
+    TimelineOption,
+    TraceOption,
+    check_subject,
+)
 
 
 @app.command(context_settings=CONTEXT)
 def run(
-    algorithm: Annotated[str | None, typer.Argument(help="bfs, sssp, pagerank or wcc")] = None,
+    algorithm: Annotated[str | None, typer.Argument(help=ALGORITHM_HELP)] = None,
     graph: OptionalGraph = None,
     trace: TraceOption = None,
     style: Annotated[
-        Style | None, typer.Option(help="The SCU paper's frontiers (default) or the MFF paper's vertices.")
+        str | None, typer.Option(help="How it is written for a GPU (see 'warpsift list algorithms'; default: the first).")
     ] = None,
     unit: Annotated[str, typer.Option(help="none, scu, scu-basic or mff.")] = "none",
     gpu: GpuOption = None,
@@ -108,7 +109,7 @@ def run(
             algorithm,
             loaded,
             observer=observer,
-            **({"style": style.value} if style else {}),
+            **({"style": style} if style else {}),
             unit=unit,
             gpu=gpu,
             overrides=overrides,

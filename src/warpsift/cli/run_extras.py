@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from warpsift.algorithms import ALGORITHMS
 from warpsift.run.request import RequestError
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from warpsift.run.record import RunResult
     from warpsift.traces.writer import TraceWriter
 
+ALGORITHM_HELP = f"{', '.join(list(ALGORITHMS)[:-1])} or {list(ALGORITHMS)[-1]}"
 OptionalGraph = Annotated[
     str | None,
     typer.Option("--graph", "-g", help="A file, or a name such as delaunay-14 (see 'warpsift list graphs')."),
@@ -36,7 +38,7 @@ def check_subject(algorithm: str | None, graph: str | None, trace: str | None) -
         raise RequestError(f"--trace {trace} and {other}: give an algorithm with --graph, or --trace, not both")
     if trace is None and algorithm is None:
         raise RequestError(
-            "nothing to run: give an algorithm (bfs, sssp, pagerank or wcc) with --graph, or --trace DIR"
+            f"nothing to run: give an algorithm ({ALGORITHM_HELP}) with --graph, or --trace DIR"
         )
     if trace is None and graph is None:
         raise RequestError(f"{algorithm} needs a graph: --graph FILE, or a name such as --graph delaunay-14")

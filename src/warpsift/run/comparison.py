@@ -16,7 +16,7 @@ from warpsift.graph import CsrGraph
 from warpsift.run.execute import Observer, run_request
 from warpsift.run.interconnect import flits, stalls
 from warpsift.run.record import RunResult
-from warpsift.run.request import Request, RequestError, make_request
+from warpsift.run.request import Request, RequestError, algorithm_named, make_request
 from warpsift.units import resolve
 
 BASELINE = "none"
@@ -182,7 +182,7 @@ def compare(
     """Run the algorithm once per unit, and once per baseline that these need."""
     if not choices.get("gpu"):
         raise RequestError("compare needs a GPU to time on: gpu='gtx980' (see 'warpsift list machines')")
-    wanted = _checked(units, choices.pop("style", None))
+    wanted = _checked(algorithm, units, choices.pop("style", None))
     results: dict[tuple[str, str], RunResult] = {}
 
     def result_of(unit: str, style: str) -> RunResult:
@@ -196,9 +196,13 @@ def compare(
     return Comparison(algorithm, graph.name, choices["gpu"], entries)
 
 
-def _checked(units: Sequence[str], style: str | None) -> list[tuple[str, str]]:
-    """Units with their styles; the baseline comes once per style, first."""
+def _checked(algorithm: str, units: Sequence[str], style: str | None) -> list[tuple[str, str]]:
+    """Units with their styles; the baseline comes once per style, first. A unit that cannot is told before any run."""
+    usual = algorithm_named(algorithm).usual_style
     found = {name: resolve(name) for name in units}
     others = [(name, unit.style) for name, unit in found.items() if unit is not None]
-    styles = list(dict.fromkeys(s for _, s in others)) or [style or "frontier"]
+    for unit in found.values():
+        if unit is not None:
+            unit.driver(algorithm, None)
+    styles = list(dict.fromkeys(s for _, s in others)) or [style or usual]
     return [(BASELINE, s) for s in styles] + others

@@ -64,19 +64,19 @@ class Request:
 
 
 _REQUEST_FIELDS = {f.name for f in fields(Request)} - {"options"}
-_OPTION_FIELDS = {f.name for f in fields(Options)}
 
 
 def make_request(algorithm: str, graph: str, choices: Mapping[str, Any]) -> Request:
     """A request from keyword arguments, which may name fields of `Request` and of `Options` alike."""
-    request = Request(algorithm, graph)
+    chosen = algorithm_named(algorithm)
+    option_fields = {f.name for f in fields(chosen.options)}
     own = {k: v for k, v in choices.items() if k in _REQUEST_FIELDS}
-    options = {k: v for k, v in choices.items() if k in _OPTION_FIELDS}
+    options = {k: v for k, v in choices.items() if k in option_fields}
     for name in choices:
         if name not in own and name not in options:
-            raise RequestError(unknown("option", name, sorted(_REQUEST_FIELDS | _OPTION_FIELDS)))
-    request = replace(request, **own, options=replace(Options(), **options))
-    chosen = algorithm_named(algorithm)
+            raise RequestError(unknown("option", name, sorted(_REQUEST_FIELDS | option_fields)))
+    request = Request(algorithm, graph, style=chosen.usual_style, options=chosen.options(**options))
+    request = replace(request, **own)
     if request.style not in chosen.styles:
         raise RequestError(unknown("style", request.style, list(chosen.styles)))
     return _with_unit(request, "style" in own)
