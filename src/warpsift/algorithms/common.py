@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from warpsift.errors import WarpsiftError
+from warpsift.algorithms.options import OptionError, check_declared, option
 from warpsift.graph import CsrGraph
 from warpsift.simt import DeviceArray, Gpu
 
 if TYPE_CHECKING:
     import scipy.sparse
 
+__all__ = ["OptionError", "option"]  # from options.py, for those who import from here
 THREADS_PER_CTA = 256
 INFINITY = 1 << 30  # a distance or level that no path reaches; leaves room to add a weight
-
-
-class OptionError(WarpsiftError):
-    """An algorithm's option that the graph or the algorithm cannot take."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +47,19 @@ class Options:
     occupancy: str = "full"  # "full", or "target": leave only the warps that fast-forward targets leave room for
     target_words: int = 32  # words per thread of a fast-forward target: 32 is the MFF paper's 4 KB per warp
     checked_activation: bool = False  # BFS: activate only neighbours that are not visited (no scatter can do that)
+
+    def __post_init__(self) -> None:
+        check_declared(self)
+
+
+@dataclass(frozen=True)
+class VertexOptions(Options):
+    """Algorithms with a vertex style."""
+
+
+@dataclass(frozen=True)
+class SourceOptions(Options):
+    """Algorithms that begin at one node."""
 
 
 @dataclass
@@ -105,15 +115,10 @@ class Algorithm:
 
     name: str
     title: str
-    styles: Mapping[str, Callable[[Gpu, CsrGraph, Options], Outcome]]
-    check: Callable[[CsrGraph, Outcome, Options], Verdict]
-    prepare: Callable[[CsrGraph, Options], tuple[CsrGraph, Options]]  # choose a source, make weights, reject
-    options: type[Options] = Options  # what a user may choose about it
-
-    @property
-    def usual_style(self) -> str:
-        """The style of those who ask for none: the first."""
-        return next(iter(self.styles))
+    styles: Mapping[str, Callable[[Gpu, CsrGraph, Any], Outcome]]  # the options are of the class below
+    check: Callable[[CsrGraph, Outcome, Any], Verdict]
+    prepare: Callable[[CsrGraph, Any], tuple[CsrGraph, Any]]  # choose a source, make weights, reject
+    options: type[Options] = Options  # what a user may choose
 
 
 class DeviceGraph:

@@ -42,7 +42,8 @@ def run(
     graph: OptionalGraph = None,
     trace: TraceOption = None,
     style: Annotated[
-        str | None, typer.Option(help="How it is written for a GPU (see 'warpsift list algorithms'; default: the first).")
+        str | None,
+        typer.Option(help="How it is written for a GPU (see 'warpsift list algorithms'; default: the first)."),
     ] = None,
     unit: Annotated[str, typer.Option(help="none, scu, scu-basic or mff.")] = "none",
     gpu: GpuOption = None,

@@ -37,9 +37,7 @@ def check_subject(algorithm: str | None, graph: str | None, trace: str | None) -
         other = algorithm or f"--graph {graph}"
         raise RequestError(f"--trace {trace} and {other}: give an algorithm with --graph, or --trace, not both")
     if trace is None and algorithm is None:
-        raise RequestError(
-            f"nothing to run: give an algorithm ({ALGORITHM_HELP}) with --graph, or --trace DIR"
-        )
+        raise RequestError(f"nothing to run: give an algorithm ({ALGORITHM_HELP}) with --graph, or --trace DIR")
     if trace is None and graph is None:
         raise RequestError(f"{algorithm} needs a graph: --graph FILE, or a name such as --graph delaunay-14")
 

@@ -198,7 +198,7 @@ def compare(
 
 def _checked(algorithm: str, units: Sequence[str], style: str | None) -> list[tuple[str, str]]:
     """Units with their styles; the baseline comes once per style, first. A unit that cannot is told before any run."""
-    usual = algorithm_named(algorithm).usual_style
+    usual = next(iter(algorithm_named(algorithm).styles))
     found = {name: resolve(name) for name in units}
     others = [(name, unit.style) for name, unit in found.items() if unit is not None]
     for unit in found.values():

@@ -75,7 +75,7 @@ def make_request(algorithm: str, graph: str, choices: Mapping[str, Any]) -> Requ
     for name in choices:
         if name not in own and name not in options:
             raise RequestError(unknown("option", name, sorted(_REQUEST_FIELDS | option_fields)))
-    request = Request(algorithm, graph, style=chosen.usual_style, options=chosen.options(**options))
+    request = Request(algorithm, graph, style=next(iter(chosen.styles)), options=chosen.options(**options))
     request = replace(request, **own)
     if request.style not in chosen.styles:
         raise RequestError(unknown("style", request.style, list(chosen.styles)))

@@ -19,16 +19,15 @@ import numpy as np
 
 from warpsift.algorithms.bc import frontier, vertex
 from warpsift.algorithms.bc.bc_options import BcOptions, sources_of
-from warpsift.algorithms.common import Algorithm, Options, Outcome, Verdict
+from warpsift.algorithms.common import Algorithm, Outcome, Verdict
 from warpsift.graph import CsrGraph
 
 RELATIVE_TOLERANCE = 1e-3  # float32 sums of up to 10^5 terms against float64
 
 
-def prepare(graph: CsrGraph, options: Options) -> tuple[CsrGraph, Options]:
-    chosen = BcOptions.of(options)
-    sources_of(graph, chosen)  # rejects what it cannot take
-    return graph, chosen
+def prepare(graph: CsrGraph, options: BcOptions) -> tuple[CsrGraph, BcOptions]:
+    sources_of(graph, options)  # rejects a source that is no node
+    return graph, options
 
 
 def brandes_in_float64(graph: CsrGraph, sources: Sequence[int]) -> np.ndarray:
@@ -57,8 +56,8 @@ def brandes_in_float64(graph: CsrGraph, sources: Sequence[int]) -> np.ndarray:
     return scores
 
 
-def check(graph: CsrGraph, outcome: Outcome, options: Options) -> Verdict:
-    scores = brandes_in_float64(graph, sources_of(graph, BcOptions.of(options)))
+def check(graph: CsrGraph, outcome: Outcome, options: BcOptions) -> Verdict:
+    scores = brandes_in_float64(graph, sources_of(graph, options))
     oracle = "Brandes with SciPy's sparse products in float64"
     wrong = np.flatnonzero(~np.isclose(outcome.values, scores, rtol=RELATIVE_TOLERANCE, atol=0))
     if wrong.size == 0:

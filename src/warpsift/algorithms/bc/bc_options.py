@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
-from warpsift.algorithms.common import OptionError, Options, with_source
+from warpsift.algorithms.common import SourceOptions, VertexOptions, option, with_source
 from warpsift.graph import CsrGraph
 
 GAP_SOURCES = 4  # of a trial in the GAP Benchmark Suite: benchmark/bench.mk runs `bc -i4`
 
 
-@dataclass(frozen=True)
-class BcOptions(Options):
-    sources: int = GAP_SOURCES  # seeded sources; as many as there are nodes: exact betweenness
-    source: int | None = None  # this one source instead of seeded ones
-
-    @classmethod
-    def of(cls, options: Options) -> BcOptions:
-        """These options, or plain ones with the defaults of what they lack."""
-        if isinstance(options, cls):
-            return options
-        return cls(**{f.name: getattr(options, f.name) for f in fields(options)})
+@dataclass(frozen=True, kw_only=True)
+class BcOptions(SourceOptions, VertexOptions):
+    sources: int = option(
+        GAP_SOURCES, "Seeded sources; with as many as there are nodes, betweenness is exact.", minimum=1
+    )
+    source: int | None = option(None, "This one source instead of seeded ones.")
 
 
 def sources_of(graph: CsrGraph, options: BcOptions) -> list[int]:
@@ -33,8 +28,6 @@ def sources_of(graph: CsrGraph, options: BcOptions) -> list[int]:
     """
     from scipy.sparse.csgraph import connected_components
 
-    if options.sources < 1:
-        raise OptionError(f"sources must be at least 1, not {options.sources}")
     if options.source is not None:
         return [with_source(graph, options)]
     if graph.edges == 0:

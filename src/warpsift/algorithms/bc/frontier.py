@@ -19,7 +19,7 @@ import numpy as np
 
 from warpsift.algorithms.bc.bc_options import BcOptions, sources_of
 from warpsift.algorithms.bc.brandes import State
-from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Queue, Work
+from warpsift.algorithms.common import INFINITY, DeviceGraph, Outcome, Queue, Work
 from warpsift.algorithms.operators.compaction import append
 from warpsift.algorithms.operators.gathering import gather_edges
 from warpsift.graph import CsrGraph
@@ -123,8 +123,8 @@ class Sweeps:
             work.edges_touched += int(degrees[self._order.node.host[first:last]].sum())
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
-    sources = sources_of(graph, BcOptions.of(options))
+def run(gpu: Gpu, graph: CsrGraph, options: BcOptions) -> Outcome:
+    sources = sources_of(graph, options)
     state = State(gpu, graph.nodes)
     sweeps = Sweeps(gpu, graph, state, options.max_iterations)
     work = Work(edges=graph.edges)

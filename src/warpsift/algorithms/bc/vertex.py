@@ -13,8 +13,9 @@ import numpy as np
 
 from warpsift.algorithms.bc.bc_options import BcOptions, sources_of
 from warpsift.algorithms.bc.brandes import State
-from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.common import INFINITY, DeviceGraph, Outcome, Work
 from warpsift.algorithms.operators.scheduling import ActiveSet
+from warpsift.algorithms.operators.target_occupancy import launch_shape
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
 
@@ -54,12 +55,13 @@ def accumulate(t, offsets, targets, levels, paths, dependencies, level):
 class Sweeps:
     """The two sweeps of one source."""
 
-    def __init__(self, gpu: Gpu, graph: CsrGraph, state: State, options: Options) -> None:
+    def __init__(self, gpu: Gpu, graph: CsrGraph, state: State, options: BcOptions) -> None:
         self._gpu = gpu
         self._graph = graph
         self._device = DeviceGraph(gpu, graph)
         self._state = state
         self._max_levels = options.max_iterations
+        self._shape = launch_shape(options)
         self._active = ActiveSet(gpu, graph.nodes, options)
 
     def forward(self, source: int, work: Work) -> int:
@@ -74,7 +76,7 @@ class Sweeps:
             woken = active.vertices()
             fresh = woken[levels.host[woken] == INFINITY]
             arguments = (active.list, *rows, levels, self._state.paths, level, active.current, active.scheme)
-            self._gpu.launch(advance, active.threads, *arguments, phase="forward")
+            self._gpu.launch(advance, active.threads, *arguments, phase="forward", **self._shape)
             work.nodes_processed += woken.size
             work.duplicates += woken.size - fresh.size
             work.edges_touched += int(degrees[fresh].sum())
@@ -85,14 +87,14 @@ class Sweeps:
         device, state = self._device, self._state
         for level in range(deepest - 1, 0, -1):
             arguments = (device.offsets, device.targets, state.levels, state.paths, state.dependencies, level)
-            self._gpu.launch(accumulate, state.nodes, *arguments, phase="backward")
+            self._gpu.launch(accumulate, state.nodes, *arguments, phase="backward", **self._shape)
             mine = state.levels.host == level
             work.nodes_processed += int(mine.sum())
             work.edges_touched += int(self._graph.out_degrees[mine].sum())
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
-    sources = sources_of(graph, BcOptions.of(options))
+def run(gpu: Gpu, graph: CsrGraph, options: BcOptions) -> Outcome:
+    sources = sources_of(graph, options)
     state = State(gpu, graph.nodes)
     sweeps = Sweeps(gpu, graph, state, options)
     work = Work(edges=graph.edges)

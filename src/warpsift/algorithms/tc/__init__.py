@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.algorithms.common import Algorithm, Options, Outcome, Verdict, compare
+from warpsift.algorithms.common import Algorithm, Outcome, Verdict, compare
 from warpsift.algorithms.tc import binary, merge
 from warpsift.algorithms.tc.tc_options import TcOptions
 from warpsift.graph import CsrGraph
@@ -22,8 +22,8 @@ from warpsift.graph import CsrGraph
 MOST_PATHS = 5_000_000  # of length two that the check holds at once: about 100 MB
 
 
-def prepare(graph: CsrGraph, options: Options) -> tuple[CsrGraph, Options]:
-    return graph, TcOptions.of(options)
+def prepare(graph: CsrGraph, options: TcOptions) -> tuple[CsrGraph, TcOptions]:
+    return graph, options
 
 
 def triangles_by_product(graph: CsrGraph) -> np.ndarray:
@@ -48,10 +48,10 @@ def triangles_by_product(graph: CsrGraph) -> np.ndarray:
     return closed // 2
 
 
-def check(graph: CsrGraph, outcome: Outcome, options: Options) -> Verdict:
+def check(graph: CsrGraph, outcome: Outcome, options: TcOptions) -> Verdict:
     oracle = "SciPy's product of adjacency matrices"
     through = triangles_by_product(graph)
-    if TcOptions.of(options).per_node:
+    if options.per_node:
         return compare(outcome.values, through, oracle)
     ours, theirs = int(outcome.values[0]), int(through.sum()) // 3
     if ours == theirs:

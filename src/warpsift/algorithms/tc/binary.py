@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.algorithms.common import Options, Outcome
+from warpsift.algorithms.common import Outcome
 from warpsift.algorithms.tc.ordering import Counting, add_to_ends
 from warpsift.algorithms.tc.tc_options import TcOptions
 from warpsift.graph import CsrGraph
@@ -53,7 +53,7 @@ def elements_looked_up(rows: CsrGraph) -> int:
     return int(np.minimum(mine, rows.out_degrees[rows.targets]).sum())
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
-    counting = Counting(gpu, graph, TcOptions.of(options))
+def run(gpu: Gpu, graph: CsrGraph, options: TcOptions) -> Outcome:
+    counting = Counting(gpu, graph, options)
     gpu.launch(intersect, counting.edges * WARP_SIZE, *counting.arguments, phase="intersect")
     return counting.outcome(elements_looked_up(counting.ordered.rows))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.algorithms.common import Options, Outcome
+from warpsift.algorithms.common import Outcome
 from warpsift.algorithms.tc.ordering import Counting, add_to_ends
 from warpsift.algorithms.tc.tc_options import TcOptions
 from warpsift.graph import CsrGraph
@@ -56,7 +56,7 @@ def elements_walked(rows: CsrGraph) -> int:
     return int(walked.sum())
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
-    counting = Counting(gpu, graph, TcOptions.of(options))
+def run(gpu: Gpu, graph: CsrGraph, options: TcOptions) -> Outcome:
+    counting = Counting(gpu, graph, options)
     gpu.launch(intersect, counting.edges, *counting.arguments, phase="intersect")
     return counting.outcome(elements_walked(counting.ordered.rows))
