@@ -11,6 +11,8 @@ import time
 
 import pytest
 
+from warpsift.algorithms import ALGORITHMS
+
 WARPSIFT = [sys.executable, "-m", "warpsift.cli"]
 
 
@@ -25,8 +27,7 @@ def test_run_prints_phases_work_and_the_verdict():
         assert word in done.stdout
 
 
-@pytest.mark.parametrize("style", ["frontier", "vertex"])
-@pytest.mark.parametrize("algorithm", ["bfs", "sssp", "pagerank", "wcc"])
+@pytest.mark.parametrize(("algorithm", "style"), [(a.name, style) for a in ALGORITHMS.values() for style in a.styles])
 def test_json_is_one_object(algorithm, style):
     done = call("run", algorithm, "--graph", "kron-7", "--style", style, "--json")
     assert done.returncode == 0
