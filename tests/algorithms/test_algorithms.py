@@ -1,4 +1,4 @@
-"""All four algorithms in both styles against their independent checks, on odd, random and real graphs."""
+"""All algorithms in all styles against their independent checks, on odd, random and real graphs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warpsift.algorithms import ALGORITHMS, OptionError, Options
-from warpsift.algorithms.common import INFINITY
+from warpsift.algorithms import ALGORITHMS, OptionError
+from warpsift.algorithms.conventions import INFINITY
 from warpsift.graph import CsrGraph, GraphError, load_graph
 from warpsift.run.execute import simulate
 from warpsift.simt import Counter, Gpu
@@ -90,6 +90,10 @@ def test_generated_dense_graphs(algorithm, style, name):
 @pytest.mark.parametrize(("algorithm", "style"), PAIRS)
 def test_real_graphs(data, algorithm, style, file):
     options = {"max_iterations": 5} if algorithm == "pagerank" else {}
+    if algorithm == "bc":
+        options = {"sources": 1}
+        if file == "cal.cedge.gz":
+            pytest.skip("a road network has hundreds of levels; the other files cover betweenness")
     if (algorithm, style, file) == ("wcc", "frontier", "cal.cedge.gz"):
         pytest.skip("602 iterations of label propagation take 12 s; the vertex style covers this file")
     result = simulate(algorithm, load_graph(str(data / file)), style=style, **options)
@@ -180,8 +184,9 @@ def test_pagerank_says_why_it_stopped():
 def test_a_wrong_answer_fails_its_check():
     graph = load_graph("grid-8x8")
     for name, algorithm in ALGORITHMS.items():
-        prepared, options = algorithm.prepare(graph, Options())
-        outcome = algorithm.styles["frontier"](Gpu(Counter(), memory_bytes=1 << 22), prepared, options)
+        chosen = algorithm.options(**({"per_node": True} if name == "tc" else {}))  # else its answer is one number
+        prepared, options = algorithm.prepare(graph, chosen)
+        outcome = next(iter(algorithm.styles.values()))(Gpu(Counter(), memory_bytes=1 << 22), prepared, options)
         assert algorithm.check(prepared, outcome, options).passed
         outcome.values[5] += 1
         verdict = algorithm.check(prepared, outcome, options)

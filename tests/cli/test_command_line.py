@@ -31,8 +31,7 @@ def test_run_prints_phases_work_and_the_verdict():
         assert word in done.stdout
 
 
-@pytest.mark.parametrize("style", ["frontier", "vertex"])
-@pytest.mark.parametrize("algorithm", ["bfs", "sssp", "pagerank", "wcc"])
+@pytest.mark.parametrize(("algorithm", "style"), [(a.name, style) for a in ALGORITHMS.values() for style in a.styles])
 def test_json_is_one_object(algorithm, style):
     done = call("run", algorithm, "--graph", "kron-7", "--style", style, "--json")
     assert done.returncode == 0

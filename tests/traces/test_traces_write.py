@@ -198,7 +198,7 @@ def test_export_and_time_from_the_command_line(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "nothing to run: give an algorithm (bfs, sssp, pagerank or wcc) with --graph, or --trace DIR"),
+        ((), "nothing to run: give an algorithm (bfs, sssp, pagerank, wcc, bc or tc) with --graph, or --trace DIR"),
         (("bfs",), "bfs needs a graph: --graph FILE, or a name such as --graph delaunay-14"),
         (("bfs", "--trace", "t"), "--trace t and bfs: give an algorithm with --graph, or --trace, not both"),
         (("--trace", "t"), "t: no such file; --trace takes a folder with kernelslist.g, or a .traceg file"),

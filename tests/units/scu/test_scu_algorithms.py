@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warpsift.algorithms import ALGORITHMS, Options
-from warpsift.algorithms.common import INFINITY
+from warpsift.algorithms.conventions import INFINITY
 from warpsift.graph import CsrGraph, load_graph
 from warpsift.machines import load_machine
 from warpsift.simt import Counter, Gpu

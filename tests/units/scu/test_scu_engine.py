@@ -343,7 +343,7 @@ def test_vector_lines_out_of_order_do_not_put_the_unit_to_sleep():
 
 
 # ---------------------------------------------------------------------- function is one run with timing
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ["bfs", "sssp", "pagerank", "wcc"])
 @pytest.mark.parametrize("unit", ["scu-basic", "scu"])
 def test_timed_runs_pass_their_check(algorithm, unit):
     machine = load_machine("tx1")
