@@ -14,7 +14,7 @@ from warpsift.graph.archive import MEMBER_SEPARATOR
 from warpsift.graph.csr import CsrGraph
 from warpsift.graph.errors import FileError, GraphError
 from warpsift.graph.generators.names import GENERATOR_VERSION, KINDS, generate, usages
-from warpsift.graph.limits import byte_limit, size_problem
+from warpsift.graph.limits import byte_limit, limits_of, size_problem
 from warpsift.graph.order import ORDERS, SEPARATOR, reorder
 from warpsift.graph.presets import generate_preset, presets
 from warpsift.graph.readers.formats import READER_VERSION, input_files, read_file
@@ -68,12 +68,11 @@ def load_graph(
         chosen: dict[str, Any] = {"symmetrise": symmetrise, "drop_self_loops": drop_self_loops}
         chosen |= {"merge_duplicates": merge_duplicates, "max_bytes": max_bytes, "cache": cache, "format": format}
         return reorder(load_graph(base, seed=seed, **chosen), order, seed)
-    limit = byte_limit(max_bytes)
     changes = Changes(symmetrise, drop_self_loops, merge_duplicates)
     found = _find_file(os.fspath(spec))
     if found is not None:
-        return _from_file(*found, limit, changes, (cache, format))
-    return changes.apply(_generated(os.fspath(spec), seed, limit, cache))
+        return _from_file(*found, max_bytes, changes, (cache, format))
+    return changes.apply(_generated(os.fspath(spec), seed, byte_limit(max_bytes), cache))
 
 
 def _find_file(spec: str) -> tuple[Path, str | None] | None:
@@ -90,9 +89,15 @@ def _find_file(spec: str) -> tuple[Path, str | None] | None:
     return None
 
 
-def _from_file(path: Path, member: str | None, limit: int, changes: Changes, how: tuple[bool, str | None]) -> CsrGraph:
+def _from_file(
+    path: Path, member: str | None, max_bytes: int | None, changes: Changes, how: tuple[bool, str | None]
+) -> CsrGraph:
     use_cache, format = how
     key = None
+    try:
+        limits = limits_of(max_bytes, input_files(path))
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from error
     if use_cache:
         words = (f"file {READER_VERSION}", path.name, str(member), str(format), str(astuple(changes)))
         try:
@@ -101,9 +106,9 @@ def _from_file(path: Path, member: str | None, limit: int, changes: Changes, how
             raise FileError(path, f"cannot be read: {error.strerror or error}") from error
         graph = graph_cache.fetch(key)
         if graph is not None:
-            _refuse(graph, limit, str(path))
+            _refuse(graph, limits.graph_bytes, str(path))
             return _described(graph, path, changes)
-    graph = changes.apply(read_file(path, limit, member=member, format=format))
+    graph = changes.apply(read_file(path, limits, member=member, format=format))
     if key is not None:
         graph_cache.keep(key, graph)
     return _described(graph, path, changes)
