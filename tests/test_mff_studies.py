@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import naive_mff
 from warpsift.algorithms import ALGORITHMS, Options
 from warpsift.api import simulate
-from warpsift.cli import app
+from warpsift.cli import application
 from warpsift.experiments import cache_study, fast_forward, temporal_window
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
@@ -128,7 +128,7 @@ def test_ratios_against_the_plain_gpu():
 def test_the_command_line_takes_several_algorithms(monkeypatch):
     monkeypatch.setattr(cache_study, "FACTORS", (1, 2))
     arguments = ["study", "caches", "--graph", "rmat-8", "--algorithms", "pagerank,bfs", "--max-iterations", "2"]
-    done = CliRunner().invoke(app, [*arguments, "--set", "mff.work_registers=64", "--json"])
+    done = CliRunner().invoke(application(), [*arguments, "--set", "mff.work_registers=64", "--json"])
     rows = json.loads(done.stdout)
     assert [(r["algorithm"], r["instead"], r["factor"]) for r in rows] == [
         (name, *place)

@@ -51,6 +51,10 @@ class Options:
     target_words: int = 32  # words per thread of a fast-forward target: 32 is the MFF paper's 4 KB per warp
     checked_activation: bool = False  # BFS: activate only neighbours that are not visited (no scatter can do that)
 
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise OptionError(f"seed {self.seed}: expected an integer from 0 up")
+
 
 @dataclass
 class Work:

@@ -26,6 +26,8 @@ from warpsift.cli.app import (
     overrides_of,
     print_json,
 )
+from warpsift.paths import check_output
+from warpsift.report.pictures import PICTURES
 
 
 @app.command(context_settings=CONTEXT)
@@ -62,6 +64,8 @@ def compare(
       warpsift compare bfs --graph delaunay-16 --gpu gtx980 --plot bars.png
       warpsift compare bfs --graph kron-14 --gpu tx1 --sensitivity --set costs.gpu_idle=power_gate
     """
+    if plot is not None:
+        check_output(plot, "--plot", PICTURES)
     from warpsift.api import Observer
     from warpsift.compare import compare as run_all
     from warpsift.report.progress import Progress

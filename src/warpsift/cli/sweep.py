@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from warpsift.cli.app import CONTEXT, Interrupted, JsonOption, app, console, print_json
+from warpsift.cli.app import CONTEXT, JsonOption, app, console, print_json
+from warpsift.cli.guard import Interrupted
 
 StoreOption = Annotated[Path, typer.Option("--store", help="The file that holds the results.")]
 WhereOption = Annotated[

@@ -19,6 +19,7 @@ from warpsift.costs.cacti_table import figures
 from warpsift.experiments.fast_forward import Row, measure
 from warpsift.graph import CsrGraph
 from warpsift.machines import load_machine
+from warpsift.report.pictures import save_picture
 
 FACTORS = (1, 2, 4, 8, 16)
 PAPER = {"l1_share_of_mff": 0.71, "active_power": 5.3, "static_power": 15.7, "latency": 2.3}
@@ -103,5 +104,5 @@ def plot(rows: Sequence[Row], path: Path) -> None:
     axes.legend(fontsize=8)
     axes.grid(alpha=0.3)
     figure.tight_layout()
-    figure.savefig(path)
+    save_picture(figure, path)
     plt.close(figure)

@@ -18,9 +18,11 @@ from warpsift.graph.limits import byte_limit, limits_of, size_problem
 from warpsift.graph.order import ORDERS, SEPARATOR, reorder
 from warpsift.graph.presets import generate_preset, presets
 from warpsift.graph.readers.formats import READER_VERSION, input_files, read_file
+from warpsift.paths import is_file, is_folder
 
 # Smaller generated graphs are made again faster than they are read from a cache that fills the disk.
 _CACHED_ARCS = 1_000_000
+_LONGEST_NAME = 1000  # of a generated graph; files may have longer paths
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ def load_graph(
     directory. `format` overrides what a file's name and content say. `archive.tar.gz::member` reads a member;
     `GRAPH~degree` and `GRAPH~random` number the nodes anew.
     """
+    if seed < 0:
+        raise GraphError(f"graph seed {seed}: expected an integer from 0 up")
     base, _, order = os.fspath(spec).rpartition(SEPARATOR)
     if base and order in ORDERS and _find_file(os.fspath(spec)) is None:
         chosen: dict[str, Any] = {"symmetrise": symmetrise, "drop_self_loops": drop_self_loops}
@@ -78,13 +82,13 @@ def load_graph(
 def _find_file(spec: str) -> tuple[Path, str | None] | None:
     """The file that a spec means and the member inside it; a file wins over a graph's name."""
     path, separator, member = spec.rpartition(MEMBER_SEPARATOR)
-    if not Path(spec).is_file() and separator and Path(path).is_file():
+    if not is_file(spec) and separator and is_file(path):
         return Path(path), member
-    if Path(spec).is_file():
+    if is_file(spec):
         is_properties = spec.endswith(".properties")
         graph = Path(spec.removesuffix(".properties") + ".graph")
-        return (graph if is_properties and graph.is_file() else Path(spec)), None
-    if Path(f"{spec}.graph").is_file() and Path(f"{spec}.properties").is_file():
+        return (graph if is_properties and is_file(graph) else Path(spec)), None
+    if is_file(f"{spec}.graph") and is_file(f"{spec}.properties"):
         return Path(f"{spec}.graph"), None
     return None
 
@@ -128,6 +132,8 @@ def _refuse(graph: CsrGraph, limit: int, where: str) -> None:
 
 
 def _generated(name: str, seed: int, limit: int, use_cache: bool) -> CsrGraph:
+    if len(name) > _LONGEST_NAME:
+        raise GraphError(_unknown(name))
     key = graph_cache.key_of((f"generated {GENERATOR_VERSION}", name, str(seed)))
     graph = graph_cache.fetch(key) if use_cache else None
     if graph is not None:
@@ -145,7 +151,9 @@ def _generated(name: str, seed: int, limit: int, use_cache: bool) -> CsrGraph:
 
 def _unknown(name: str) -> str:
     """What to write instead: a path if it looks like one, else the nearest names."""
-    if Path(name).is_dir():
+    if len(name) > _LONGEST_NAME:
+        return f"no file and no graph has a name of {len(name)} letters: {name[:40]!r}..."
+    if is_folder(name):
         return f"{name} is a directory; expected a graph file"
     if os.sep in name or Path(name).suffix[1:].isalpha():
         return f"{name}: no such file"

@@ -94,9 +94,9 @@ def _flags() -> dict[str, tuple[str, str | None]]:
     """The options of `warpsift run`: how each is switched on and off."""
     import typer.main
 
-    from warpsift.cli import app
+    from warpsift.cli import application
 
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(application())
     found = {}
     for option in command.commands["run"].params:
         if option.opts and option.opts[0].startswith("--"):

@@ -9,6 +9,7 @@ missing, nodes are renumbered in the order of their IDs and the IDs kept as `ori
 from __future__ import annotations
 
 import re
+from collections import deque
 
 import numpy as np
 
@@ -72,11 +73,10 @@ def read_edge_list(text: GraphText) -> CsrGraph:
 
 def _promise(text: GraphText) -> tuple[int, int, int] | None:
     """Line, nodes and edges of the last comment that promises them."""
-    last = None
-    for last in _SNAP_SIZES.finditer(text.content, 0, text.at):
-        pass
-    if last is None:
+    found = deque(_SNAP_SIZES.finditer(text.content, 0, text.at), maxlen=1)
+    if not found:
         return None
+    last = found[0]
     return text.content.count(b"\n", 0, last.start()) + 1, int(last[1]), int(last[2])
 
 
@@ -139,6 +139,6 @@ def _compact(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     named[ends[1]] = True
     if named.all():
         return np.arange(largest + 1), ends
-    position = np.cumsum(named, dtype=np.int32 if largest < 2**31 else np.int64)
-    position -= 1
+    position: np.ndarray = np.cumsum(named, dtype=np.int32 if largest < 2**31 else np.int64)
+    position -= 1  # type: ignore[misc]
     return np.flatnonzero(named), position[ends]

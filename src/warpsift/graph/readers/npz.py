@@ -154,7 +154,8 @@ def _from_ours(arrays: dict[str, np.ndarray], path: str, limits: Limits) -> CsrG
     ids = arrays.get("original_ids")
     if ids is not None and (ids.shape != (nodes,) or ids.dtype.kind not in "iu"):
         raise FileError(path, f"original_ids must be {nodes} integers, one per node")
-    sources = np.repeat(np.arange(nodes, dtype=np.int32), np.diff(offsets.astype(np.int64)))
+    degrees: np.ndarray = np.diff(offsets.astype(np.int64))
+    sources = np.repeat(np.arange(nodes, dtype=np.int32), degrees)
     weights = arrays.get("weights")
     if weights is not None and (weights.shape != targets.shape or weights.dtype.kind not in "iuf"):
         raise FileError(path, f"weights must be {targets.size} numbers, one per arc")

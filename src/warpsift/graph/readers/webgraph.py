@@ -12,6 +12,7 @@ from warpsift.graph.csr import CsrGraph
 from warpsift.graph.errors import FileError
 from warpsift.graph.limits import NODE_BYTES, Limits
 from warpsift.graph.readers import bv_decode
+from warpsift.paths import is_file
 
 # The parts of a list and their default codes (WebGraph's documentation of BVGraph, "compression flags"; INTERVALS can
 # be named only in files of its Rust version). Java's BVGraph takes some codes for some parts; here any goes for all.
@@ -58,7 +59,7 @@ def properties_of(graph_path: Path) -> Path | None:
     stem = base.removesuffix(".graph")
     for suffix in ("", ".gz", ".bz2", ".xz"):
         candidate = graph_path.with_name(f"{stem}.properties{suffix}")
-        if candidate.is_file():
+        if is_file(candidate):
             return candidate
     return None
 
