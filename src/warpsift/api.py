@@ -86,6 +86,7 @@ def run_request(request: Request, graph: CsrGraph, observer: Observer) -> RunRes
     if engine is not None and machine is not None:
         add_timing(result, engine, machine, graph.edges)
         add_energy(result, engine, machine, request)
+        engine.close()
     return result
 
 

@@ -7,6 +7,7 @@ Columns are the request's fields, the options by their own names, machine parame
 from __future__ import annotations
 
 import datetime
+import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -37,8 +38,10 @@ def flat_row(record: Record) -> Row:
     row |= {name: request[name] for name in LOADING if name in request}  # older stores lack them
     for name in ("nodes", "edges", "stand_in_for"):
         row[name] = record.graph.get(name)
-    for name, value in (record.machine or {}).items():
-        row["machine" if name == "name" else name] = value
+    if record.machine is not None:
+        row["machine"] = record.machine.get("name")
+        row |= record.machine
+        row.pop("name", None)
     row.pop("description", None)
     row |= {key: parse_value(str(v)) for key, v in request["overrides"].items() if key not in row}  # cost coefficients
     _flatten({name: value for name, value in result.items() if name not in _ASIDE}, "", row)
@@ -59,7 +62,7 @@ def _moment(seconds: float | None) -> str | None:
 
 def _flatten(tree: Mapping[str, Any], prefix: str, row: Row) -> None:
     for name, value in tree.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             _flatten(value, f"{prefix}{name}.", row)
         else:
             row[prefix + name] = value
@@ -71,14 +74,21 @@ def unit_area_mm2(unit: str, machine: Mapping[str, Any] | None) -> float | None:
         return None
     if unit == "none":
         return 0.0
+    kind = unit.partition("-")[0]
+    spec = tuple((k.partition(".")[2], v) for k, v in machine.items() if k.startswith(f"{kind}."))
+    return _area(unit, spec, machine.get("l2.slices")) if spec else None
+
+
+@functools.lru_cache(256)
+def _area(unit: str, spec: tuple[tuple[str, Any], ...], slices: Any) -> float | None:
+    """Of a unit with these parameters; the points of a sweep share a few."""
     from warpsift.costs.area import MffHardware, ScuHardware, mff_area, scu_area
 
-    kind = unit.partition("-")[0]
-    spec = SimpleNamespace(**{k.partition(".")[2]: v for k, v in machine.items() if k.startswith(f"{kind}.")})
-    if kind == "scu" and vars(spec):
-        return scu_area(ScuHardware.of(spec, enhanced=unit != "scu-basic")).total_mm2
-    if kind == "mff" and vars(spec):
-        return mff_area(MffHardware.of(spec, machine["l2.slices"])).total_mm2
+    hardware = SimpleNamespace(**dict(spec))
+    if unit.startswith("scu"):
+        return scu_area(ScuHardware.of(hardware, enhanced=unit != "scu-basic")).total_mm2
+    if unit == "mff":
+        return mff_area(MffHardware.of(hardware, slices)).total_mm2
     return None
 
 
@@ -88,16 +98,15 @@ def columns_of(rows: Iterable[Row]) -> list[str]:
 
 
 def need_column(name: str, rows: Sequence[Row]) -> str:
-    columns = columns_of(rows)
-    if name not in columns:
-        raise QueryError(unknown("column", name, columns))
+    if not any(name in row for row in rows):
+        raise QueryError(unknown("column", name, columns_of(rows)))
     return name
 
 
 # Filters.
 
-_TEST = re.compile(r"\s*([\w.]+)\s*(==|!=|<=|>=|=|<|>|~)\s*(.*?)\s*$", re.DOTALL)
-_AND = re.compile(r"\s+and\s+(?=(?:[^'\"]|'[^']*'|\"[^\"]*\")*$)", re.IGNORECASE)
+_TEST = re.compile(r"([\w.]+)\s*(==|!=|<=|>=|=|<|>|~)")
+_PIECES = re.compile(r"\s+|'[^']*'|\"[^\"]*\"|[^\s'\"]+|['\"]")  # every letter is in exactly one: linear time
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
@@ -113,16 +122,29 @@ def where(rows: Sequence[Row], tests: Iterable[str]) -> list[Row]:
     """Rows that pass all tests: "gpu = 'gtx980'", "cycles<1e6", "graph ~ kron", joined by "and" or given apart."""
     kept = list(rows)
     for text in tests:
-        for part in _AND.split(text):
+        for part in _parts(text):
             kept = _passing(rows, kept, part)
     return kept
 
 
+def _parts(text: str) -> list[str]:
+    """The tests that are joined by "and", a word by itself and not inside quotes."""
+    pieces = _PIECES.findall(text)
+    parts, begin = [], 0
+    for at in range(1, len(pieces) - 1):
+        if pieces[at].lower() == "and" and pieces[at - 1].isspace() and pieces[at + 1].isspace():
+            parts.append("".join(pieces[begin:at]))
+            begin = at + 1
+    return [*parts, "".join(pieces[begin:])]
+
+
 def _passing(rows: Sequence[Row], kept: list[Row], text: str) -> list[Row]:
+    text = text.strip()
     found = _TEST.match(text)
     if found is None:
-        raise QueryError(f"cannot read the test {text!r}: write KEY=VALUE, such as gpu=gtx980 or cycles<1e6")
-    name, sign, wanted = found.groups()
+        raise QueryError(f"cannot read the test {text[:60]!r}: write KEY=VALUE, such as gpu=gtx980 or cycles<1e6")
+    name, sign = found.groups()
+    wanted = text[found.end() :].strip()
     if rows:
         need_column(name, rows)
     test = _COMPARE[sign.replace("==", "=")]
@@ -184,7 +206,7 @@ def default_columns(rows: Sequence[Row]) -> list[str]:
     inputs = list(IDENTITY) + [name for name in columns_of(rows) if _is_input(name)]
     chosen = ["algorithm", "graph"]
     for name in inputs:
-        values = {str(row.get(name)) for row in rows}
+        values = _different(rows, name)
         if len(values) > 1 and name not in chosen and not _follows_gpu(name, rows):
             chosen.append(name)
     timed = any(row.get("microseconds") is not None for row in rows)
@@ -195,13 +217,25 @@ def default_columns(rows: Sequence[Row]) -> list[str]:
     return [name for name in chosen if any(name in row for row in rows)]
 
 
-def _is_input(name: str) -> bool:
+def _different(rows: Sequence[Row], name: str) -> set[Any]:
+    try:
+        return {row.get(name) for row in rows}
+    except TypeError:  # lists
+        return {str(row.get(name)) for row in rows}
+
+
+@functools.cache
+def _inputs() -> frozenset[str]:
     from dataclasses import fields
 
     from warpsift.algorithms import Options
     from warpsift.machines.load import machine_keys
 
-    return name in {f.name for f in fields(Options)} or ("." in name and name in set(machine_keys()))
+    return frozenset([f.name for f in fields(Options)] + [key for key in machine_keys() if "." in key])
+
+
+def _is_input(name: str) -> bool:
+    return name in _inputs()
 
 
 def _follows_gpu(name: str, rows: Sequence[Row]) -> bool:

@@ -60,4 +60,5 @@ def time_trace(
     if engine is not None and machine is not None:
         api.add_timing(result, engine, machine, 0)
         api.add_energy(result, engine, machine, request)
+        engine.close()
     return result
