@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -32,6 +33,7 @@ class Fuzzer:
         self.targets = {name: target for name, target in TARGETS.items() if only in name}
         self.pools = {name: [*target.seeds, *corpus(name)] for name, target in self.targets.items()}
         self.counts: dict[str, Counter[str]] = {name: Counter() for name in self.targets}
+        self.seconds: Counter[str] = Counter()
         self.flaws: set[str] = set()
 
     def begin(self) -> None:
@@ -45,7 +47,7 @@ class Fuzzer:
 
         from warpsift.errors import WarpsiftError
 
-        ending = "clean load"
+        ending, start = "clean load", time.process_time()
         try:
             with limited():
                 self.targets[name].run(data, self.folder)
@@ -56,6 +58,7 @@ class Fuzzer:
         except (Exception, TooSlow) as error:
             ending = self.flaw(name, data, error)
         self.counts[name][ending] += 1
+        self.seconds[name] += time.process_time() - start
         return ending
 
     def flaw(self, name: str, data: bytes, error: BaseException) -> str:
@@ -88,10 +91,11 @@ class Fuzzer:
 
     def report(self, seconds: float) -> int:
         total: Counter[str] = sum(self.counts.values(), Counter())
-        print(f"{'':20} {'inputs':>9} {'loads':>9} {'errors':>9} {'others':>7}")
+        print(f"{'':20} {'inputs':>9} {'loads':>9} {'errors':>9} {'others':>7} {'us each':>8}")
         for name, counts in [*self.counts.items(), ("all", total)]:
             row = [sum(counts.values()), counts["clean load"], counts["clean error"], counts["other"]]
-            print(f"{name:20} {row[0]:9} {row[1]:9} {row[2]:9} {row[3]:7}")
+            each = 1e6 * (self.seconds[name] or self.seconds.total()) / max(row[0], 1)
+            print(f"{name:20} {row[0]:9} {row[1]:9} {row[2]:9} {row[3]:7} {each:8.0f}")
         print(f"{seconds:.0f} s, {sum(total.values()) / max(seconds, 1e-9):.0f} inputs per second")
         return 1 if total["other"] else 0
 
@@ -109,11 +113,11 @@ def main() -> int:
     print(f"seed {chosen.seed}", flush=True)
     quick = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a disk in memory, where there is one
     with tempfile.TemporaryDirectory(dir=quick) as folder:
-        os.environ.setdefault("WARPSIFT_CACHE_DIR", str(Path(folder, "cache")))
         sys.path.insert(0, str(HERE))
         fuzzer = Fuzzer(chosen.seed, Path(folder), chosen.only)
         from limits import allow_memory
 
+        warnings.simplefilter("error")  # it would be a second line on the screen
         fuzzer.begin()
         start = time.monotonic()
         number = 0

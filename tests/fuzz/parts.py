@@ -27,9 +27,9 @@ def split(data: bytes) -> list[tuple[str, bytes]]:
 
 def as_zip(data: bytes) -> bytes:
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in dict(split(data)):
-            archive.writestr(name.replace("\0", "") or "x", dict(split(data))[name])
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, part in dict(split(data)).items():
+            archive.writestr(name.replace("\0", "") or "x", part)
     return content.getvalue()
 
 

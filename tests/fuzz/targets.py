@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import json
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +49,12 @@ GRAPHS: dict[str, list[bytes]] = {
         MM + b" coordinate real skew-symmetric\n3 3 1\n2 1 1.5e3\n",
         MM + b" array real general\n2 2\n0\n1\n2.5\n0\n",
     ],
-    "a.txt": [b"# Nodes: 3 Edges: 2\n0 1\n1 2\n", b"5 70 1.5\n70 5 2\n", b"u,v,w\n0,1,5\n1;0;7\n", b"1 0 1 2\n2 1 0 3\n"],
+    "a.txt": [
+        b"# Nodes: 3 Edges: 2\n0 1\n1 2\n",
+        b"5 70 1.5\n70 5 2\n",
+        b"u,v,w\n0,1,5\n1;0;7\n",
+        b"1 0 1 2\n2 1 0 3\n",
+    ],
     "a.el": [b"0 1\n1 2\n2 0\n", b"\n\n#x\n0 9000\n"],
     "a.wel": [b"0 1 2\n1 2 1e300\n", b"0 1 -2147483648\n"],
     "a.metis": [b"3 2\n2\n1 3\n2\n", b"3 2 11 2\n1 1 2 5\n1 1 1 5 3 6\n1 1 2 6\n", b"2 1 100\n1 2\n1 1\n"],
@@ -66,7 +74,8 @@ def _graph(name: str, pack: Callable[[bytes], bytes] = bytes) -> Run:
 def _load(path: Path) -> None:
     graph = read_file(path, limits_of(None, input_files(path)))
     assert graph.offsets[-1] == graph.targets.size
-    describe(graph)
+    if graph.edges % 8 == 3:  # now and then: it takes longer than reading
+        describe(graph)
 
 
 def _webgraph(data: bytes, folder: Path) -> None:
@@ -249,8 +258,6 @@ def _database(data: bytes, folder: Path) -> None:
 
 
 def _database_seed() -> bytes:
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "runs.db")
         with store.Store(path) as ledger:
@@ -263,21 +270,25 @@ def _database_seed() -> bytes:
 KEPT = CsrGraph.from_edges(np.array([0, 1, 2]), np.array([1, 2, 0]), np.array([4, 5, 6]), name="kept")
 
 
+CACHE = Path(tempfile.mkdtemp())
+atexit.register(shutil.rmtree, CACHE, ignore_errors=True)
+cache.cache_directory = lambda: CACHE  # not the user's
+
+
 def _cached(data: bytes, _: Path) -> None:
     """A damaged entry is none; what is fetched is what was kept."""
-    path = cache.cache_directory() / "entry.npz"
-    path.write_bytes(data)
+    (CACHE / "entry.npz").write_bytes(data)
     found = cache.fetch("entry")
     assert found is None or found.content_hash == KEPT.content_hash
 
 
 def _cache_seed() -> bytes:
     cache.keep("entry", KEPT)
-    return (cache.cache_directory() / "entry.npz").read_bytes()
+    return (CACHE / "entry.npz").read_bytes()
 
 
 NAMES = [b"kron-5", b"grid-3x3x2", b"human@1/4096", b"web-50-3.5~random", b"a.tar::b.el", b"delaunay@0.001~degree"]
-TESTS = [b"gpu = 'tx1' and microseconds<1e6", b"graph ~ grid", b"l2.ways>=8", b"unit=none and check != \"fail\""]
+TESTS = [b"gpu = 'tx1' and microseconds<1e6", b"graph ~ grid", b"l2.ways>=8", b'unit=none and check != "fail"']
 SETTINGS = [b"l2.size_bytes=1048576", b"sm.policy=lrr", b"clocks.core_mhz=900.5", b"ideal.noc=true", b"dram.channels=2"]
 
 TARGETS: dict[str, Target] = {
@@ -293,9 +304,9 @@ TARGETS: dict[str, Target] = {
     "graph names": Target(_name, NAMES),
     "trace": Target(_trace, [TRACE]),
     "trace list": Target(_kernels, [b"MemcpyHtoD,0x7f3a00000000,4096\nkernel-1.traceg\n"], 3),
-    "machine": Target(_machine, [MACHINE], 4),
-    "--set": Target(_set, SETTINGS, 4),
-    "sweep": Target(_sweep, [SWEEP], 4),
+    "machine": Target(_machine, [MACHINE], 2),
+    "--set": Target(_set, SETTINGS, 2),
+    "sweep": Target(_sweep, [SWEEP], 2),
     "--where": Target(_where, TESTS),
     "store row": Target(_stored, [joined({name: text.encode() for name, text in COLUMNS.items()})]),
     "store file": Target(_database, [_database_seed()], 3),

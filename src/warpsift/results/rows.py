@@ -57,7 +57,10 @@ def flat_row(record: Record) -> Row:
 def _moment(seconds: float | None) -> str | None:
     if seconds is None:
         return None
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).isoformat(timespec="seconds")
+    try:
+        return datetime.datetime.fromtimestamp(seconds, datetime.UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):  # no moment of any calendar: a damaged store
+        return None
 
 
 def _flatten(tree: Mapping[str, Any], prefix: str, row: Row) -> None:

@@ -19,6 +19,9 @@ REQUEST, GRAPH, MACHINE, RESULT = range(4)
 _NAMES = ("request", "graph", "machine", "result")
 _NEEDED = {REQUEST: ("algorithm", "graph", "options", "overrides"), GRAPH: ("name",), RESULT: ("check",)}
 _INNER = {REQUEST: ("options", "overrides"), RESULT: ("options",)}  # tables themselves, where they are there
+# Of `Record`: key, status, version, package, the four columns above, error_kind, error, finished_at, host, host_seconds.
+_TEXT, _NUMBER, _OPTIONAL = (str,), (int, float, type(None)), (str, type(None))
+_KINDS = (*[_TEXT] * 6, *[_OPTIONAL] * 4, _NUMBER, _OPTIONAL, _NUMBER)
 _KEPT_TEXTS = 10_000
 
 
@@ -28,6 +31,13 @@ class Columns:
     def __init__(self, path: object) -> None:
         self._path = path
         self._seen: dict[tuple[int, str], dict[str, Any]] = {}
+
+    def check(self, row: tuple[Any, ...]) -> None:
+        """Raise unless every value is of its column's kind: a damaged file may hold any in any."""
+        if not all(map(isinstance, row, _KINDS)):
+            raise StoreError(
+                f"{self._path} is damaged (run {str(row[0])[:40]!r}): restore a copy, or start a new store with --store"
+            )
 
     def decode(self, key: object, texts: tuple[str | None, ...]) -> list[dict[str, Any] | None]:
         """Request, graph, machine and result of the row with this key."""

@@ -55,7 +55,7 @@ def read_sweep(path: str | os.PathLike[str]) -> list[Request]:
         raise SweepError(f"{file}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SweepError(f"{file}: cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: integers of 5,000 digits, nested lists
         raise SweepError(f"{file}: {error}") from error
     try:
         return sweep_requests(tree, file.parent)
@@ -137,16 +137,14 @@ def _choices(table: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
 
 
 def _check_keys(alternative: Mapping[str, Any]) -> None:
-    from warpsift.machines.load import machine_keys
-
-    machine = [*machine_keys(), *_cost_keys()]
+    machine = _machine_keys()
     for name in alternative:
         if name in REQUEST_KEYS or name in OPTION_KEYS or name in machine:
             continue
         section = name.rpartition(".")[0]
         if section:
             siblings = [key for key in machine if key.rpartition(".")[0] == section]
-            raise SweepError(unknown("machine parameter", name, siblings or machine))
+            raise SweepError(unknown("machine parameter", name, siblings or list(machine)))
         raise SweepError(unknown("key", name, [*REQUEST_KEYS, *OPTION_KEYS]) + ", or a machine parameter (l2.ways)")
 
 
@@ -168,6 +166,14 @@ def _request(choice: Mapping[str, Any], folder: Path | None) -> Request:
 
 
 _EXAMPLE = {"algorithm": "bfs", "graph": "kron-12"}
+
+
+@functools.cache
+def _machine_keys() -> dict[str, None]:
+    """Machine parameters and prices, in their order."""
+    from warpsift.machines.load import machine_keys
+
+    return dict.fromkeys([*machine_keys(), *_cost_keys()])
 
 
 @functools.cache

@@ -32,8 +32,8 @@ def read_matrix_market(text: GraphText) -> CsrGraph:
         ends, values = _dense(text, sizes[0], symmetry)
     if symmetry != "general":
         ends, values = _mirrored(ends, values, -1 if symmetry == "skew-symmetric" else 1)
-    weights = values if values is None or field == "integer" else values.astype(np.float32)
-    weights = as_weights(weights) if field == "integer" else weights
+    with np.errstate(over="ignore"):  # beyond float32 is infinite, as in every format
+        weights = as_weights(values) if values is None or field == "integer" else values.astype(np.float32)
     return CsrGraph.from_edges(ends[0], ends[1], weights, sizes[0])
 
 

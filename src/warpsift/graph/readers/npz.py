@@ -10,6 +10,7 @@ import json
 import math
 import os
 import tempfile
+import warnings
 import zipfile
 from pathlib import Path
 from typing import IO, Any
@@ -122,10 +123,12 @@ def _array(archive: zipfile.ZipFile, name: str, size: int, path: str) -> np.ndar
 
 def _header(member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
     version = np.lib.format.read_magic(member)
-    if version == (1, 0):
-        return np.lib.format.read_array_header_1_0(member)
-    if version == (2, 0):
-        return np.lib.format.read_array_header_2_0(member)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of headers that Python 2 wrote; they are read all the same
+        if version == (1, 0):
+            return np.lib.format.read_array_header_1_0(member)
+        if version == (2, 0):
+            return np.lib.format.read_array_header_2_0(member)
     raise ValueError(f"version {version} of the .npy format")
 
 
