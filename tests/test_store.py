@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -252,25 +253,40 @@ def test_results_that_are_no_strict_json_are_read(path):
 
 
 def test_many_rows_are_read_quickly(path):
-    """The bar is 5 s for 100,000 points on one core; time on the processor, so that other work does not count."""
+    """The bar is 5 s for 100,000 points on a free core; here against Python's own reader, since tests share theirs."""
     from warpsift.results.rows import default_columns, flat_row
 
-    count = 1 << 14
+    (point,) = plan([make_request("bfs", "grid-5x5", {"gpu": "tx1", "unit": "scu"})])
     numbers = ",".join(f'"counter_{number}":{number}' for number in range(60))
     phases = ",".join(f'{{"name":"phase","counters":{{{numbers}}}}}' for _ in range(2))
     result = f'{{"check":"pass","phases":[{phases}],{numbers}}}'
     with Store(path) as ledger:
-        ledger.finish(points(1)[0], result, "host", 1.0)
+        ledger.finish(point, result, "host", 1.0)
     with sqlite3.connect(path) as db:
         rest = ", ".join(row[1] for row in db.execute("PRAGMA table_info(runs)") if row[1] != "key")
-        for turn in range(14):
+        for turn in range(12):
             db.execute(f"INSERT INTO runs (key, {rest}) SELECT '{turn} ' || rowid, {rest} FROM runs")
-    with Store(path, readonly=True) as ledger:
+
+    def ours() -> None:
+        with Store(path, readonly=True) as ledger:
+            rows = [flat_row(record) for record in ledger.records()]
+        assert "counter_7" not in default_columns(rows) and len(rows) == 1 << 12
+
+    def theirs() -> None:
+        for text in (result, point.as_columns()[4]):
+            assert [json.loads(text) for _ in range(1 << 12)]
+
+    assert fastest(ours) < 2.5 * fastest(theirs)
+
+
+def fastest(function) -> float:
+    """Seconds on the processor, the best of three."""
+    seconds = []
+    for _ in range(3):
         start = time.process_time()
-        rows = [flat_row(record) for record in ledger.records()]
-        assert "counter_7" not in default_columns(rows) and len(rows) == count
-        seconds = time.process_time() - start
-    assert seconds * 100_000 / count < 10  # twice the bar: tests share their processor's caches
+        function()
+        seconds.append(time.process_time() - start)
+    return min(seconds)
 
 
 @pytest.fixture

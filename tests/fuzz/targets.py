@@ -17,7 +17,6 @@ from parts import as_tar, as_zip, joined, packed, split
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the oracles that tests share
 import naive_webgraph
-
 from warpsift.cli.app import overrides_of
 from warpsift.graph import CsrGraph, cache, describe, load_graph
 from warpsift.graph.limits import limits_of
