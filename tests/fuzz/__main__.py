@@ -40,6 +40,8 @@ class Fuzzer:
         """All inputs as they are: compiles what they need, and shows that what was mended still is."""
         for name, pool in self.pools.items():
             for data in pool:
+                with contextlib.suppress(Exception):  # once without limits, since compiling takes seconds
+                    self.targets[name].run(data, self.folder)
                 self.one(name, data)
 
     def one(self, name: str, data: bytes) -> str:

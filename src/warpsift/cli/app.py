@@ -71,6 +71,8 @@ def overrides_of(settings: list[str] | None, ideal: list[str] | None = None) -> 
         key, equals, value = setting.partition("=")
         if not equals or not key:
             raise RequestError(f"--set {setting}: write --set KEY=VALUE, such as --set l2.size_bytes=4194304")
+        if not setting.isprintable():  # bytes that are not UTF-8 too: no parameter's value needs them
+            raise RequestError(f"--set {setting}: write plain text, such as --set l2.size_bytes=4194304")
         overrides[key.strip()] = value.strip()
     for part in ideal or []:
         if part not in ("l2", "dram", "noc"):

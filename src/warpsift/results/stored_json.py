@@ -19,7 +19,7 @@ REQUEST, GRAPH, MACHINE, RESULT = range(4)
 _NAMES = ("request", "graph", "machine", "result")
 _NEEDED = {REQUEST: ("algorithm", "graph", "options", "overrides"), GRAPH: ("name",), RESULT: ("check",)}
 _INNER = {REQUEST: ("options", "overrides"), RESULT: ("options",)}  # tables themselves, where they are there
-# Of `Record`: key, status, version, package, the four columns above, error_kind, error, finished_at, host, host_seconds.
+# Of `Record`: key, status, version, package, the four columns, error_kind, error, finished_at, host, host_seconds.
 _TEXT, _NUMBER, _OPTIONAL = (str,), (int, float, type(None)), (str, type(None))
 _KINDS = (*[_TEXT] * 6, *[_OPTIONAL] * 4, _NUMBER, _OPTIONAL, _NUMBER)
 _KEPT_TEXTS = 10_000

@@ -33,6 +33,7 @@ import msgspec
 
 from warpsift.algorithms import Options
 from warpsift.errors import WarpsiftError
+from warpsift.paths import is_file
 from warpsift.request import Request, RequestError, make_request, unknown
 
 SECTIONS = ("common", "grid", "point")
@@ -222,6 +223,6 @@ def _beside(folder: Path | None, name: str) -> str:
     """A file beside the sweep file wins; anything else stays as written."""
     if folder is not None and not Path(name).is_absolute():
         path = folder / name.partition("::")[0]
-        if path.is_file():
+        if is_file(path):
             return str(folder / name)
     return name
