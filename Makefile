@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 
-.PHONY: help setup demo test check bench cacti synth clean
+.PHONY: help setup demo test check fuzz bench cacti synth clean
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -36,6 +36,10 @@ check: $(DEV)    ## format, lint, types and tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(MAKE) test
+
+MINUTES ?= 5
+fuzz: $(DEV)     ## read mutated inputs for MINUTES (5): every one must load or be refused in one line
+	$(BIN)/python tests/fuzz --minutes $(MINUTES)
 
 bench: $(DEV)    ## run the benchmarks and print their tables
 	$(BIN)/python -m benchmarks

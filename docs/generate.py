@@ -1,6 +1,6 @@
 """Writes the pages of the documentation that come from the code: docs/reference/, and copies of the root's pages.
 
-    python docs/generate.py          (make docs runs it before the site is built)
+python docs/generate.py          (make docs runs it before the site is built)
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 import typer
 
 import warpsift
-from warpsift.cli import app
+from warpsift.cli import application
 from warpsift.engine.counters import COMPONENTS
 from warpsift.machines import Machine
 from warpsift.machines.ranges import declared
@@ -70,7 +70,10 @@ def methods(owner: type, prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def kernels() -> str:
-    parts = ["# Kernel vocabulary\n", "What the `t` of a kernel can do. Names in capitals of a title are the classes that have it.\n"]
+    parts = [
+        "# Kernel vocabulary\n",
+        "What the `t` of a kernel can do. Names in capitals of a title are the classes that have it.\n",
+    ]
     groups: list[tuple[str, type, str]] = [
         ("Threads", Threads, "t."),
         ("Warps and CTAs together", CollectiveThreads, "t."),
@@ -105,7 +108,7 @@ def machines() -> str:
 
 
 def commands() -> str:
-    root: Any = typer.main.get_command(app)
+    root: Any = typer.main.get_command(application())
     parts = ["# Command line\n", "`warpsift COMMAND --help` prints the same.\n"]
 
     def walk(command: Any, path: str) -> None:

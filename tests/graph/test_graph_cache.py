@@ -175,3 +175,29 @@ def test_large_generated_graphs_are_cached_with_their_stand_in_note(folder, monk
     assert fetched.content_hash == made.content_hash
     assert (fetched.stand_in_for, fetched.name) == (made.stand_in_for, "cond@1/100")
     assert isinstance(fetched, CsrGraph)
+
+
+def test_every_byte_of_an_entry_counts(tmp_path, folder, reads):
+    """Damage in the archive's table of contents once lost the weights without a word."""
+    path = tmp_path / "g.wel"
+    path.write_text("0 1 7\n1 2 8\n")
+    expected = load_graph(path).content_hash
+    (entry,) = folder.iterdir()
+    whole = entry.read_bytes()
+    for number, place in enumerate(range(0, len(whole), 7), 1):
+        entry.write_bytes(whole[:place] + bytes([whole[place] ^ 0x20]) + whole[place + 1 :])
+        assert load_graph(path).content_hash == expected
+        assert len(reads) == 1 + number  # made anew, not used as it was
+        assert entry.read_bytes() == whole
+
+
+def test_an_entry_under_another_name_is_not_used(tmp_path, folder, reads):
+    (tmp_path / "a.el").write_text("0 1\n")
+    (tmp_path / "b.el").write_text("0 2\n")
+    load_graph(tmp_path / "a.el")
+    (first,) = folder.iterdir()
+    load_graph(tmp_path / "b.el")
+    (second,) = set(folder.iterdir()) - {first}
+    second.write_bytes(first.read_bytes())
+    assert load_graph(tmp_path / "b.el").nodes == 3
+    assert len(reads) == 3

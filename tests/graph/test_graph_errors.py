@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from warpsift.errors import WarpsiftError
 from warpsift.graph import FileError, GraphError, load_graph, save_graph
+from warpsift.graph.limits import Limits
 from warpsift.graph.readers.formats import FORMATS, read_file
 
 MM = "%%MatrixMarket matrix coordinate"
@@ -57,6 +58,10 @@ CASES = [
     ("a.wel", "0 1 5\n0 1 five\n", 2, "expected a number as weight, found 'five'"),
     ("a.wel", "0 1 5\n0 1 1_000\n", 2, "expected a number as weight, found '1_000'"),
     ("a.wel", "0 1 5\n0 1\n", 2, "expected `u v w`, but the line ends early"),
+    ("a.wel", "0 1 2 3\n", 1, "expected `u v w`, found '3' after it"),
+    ("a.wel", "0 1 1e300 3\n", 1, "expected `u v w`, found '3' after it"),  # a weight left to Python in a bad row
+    ("a.wel", f"0 1 {'9' * 2000}\n", 1, f"expected a number as weight, found '{'9' * 40}'"),
+    ("a.txt", " " * 5000 + "0 1\n", 1, "a line of 5004 bytes; expected at most 4096"),
     ("a.el", "\n", 2, "no arcs; expected lines of `u v`"),
     ("a.txt", "# Nodes: 3 Edges: 3\n0 1\n1 2\n", 1, "the header promises 3 edges, the file holds 2"),
     ("a.txt", "# Nodes: 2 Edges: 2\n0 1\n1 2\n", 1, "the header promises 2 nodes, the edges name 3"),
@@ -92,7 +97,14 @@ CASES = [
         "a.mtx",
         "1 1 1\n1 1\n",
         1,
-        "expected `%%MatrixMarket matrix coordinate|array pattern|integer|real general|symmetric|skew-symmetric`",
+        "expected `%%MatrixMarket matrix coordinate|array pattern|integer|real general|symmetric|skew-symmetric` "
+        "(a list of arcs without it: --graph-format edge-list)",
+    ),
+    (
+        "a.mtx",
+        "%%MatrixMarket matrix array pattern general\n1 1\n1\n",
+        1,
+        "an array holds a value for every entry, so it cannot be pattern; expected integer or real",
     ),
     (
         "a.mtx",
@@ -109,6 +121,12 @@ CASES = [
     ("a.graph", "2 1 2\n2\n1\n", 1, "expected fmt of up to three digits 0 or 1, found '2'"),
     ("a.graph", "2 1 1\n2 5\n1\n", 3, "expected `neighbour weight ...`, but the line ends early"),
     ("a.graph", "2 1 10\n1 2\n\n", 3, "expected `size or weight neighbour ...`, but the line ends early"),
+    (
+        "a.graph",
+        "2 1 10 200000000\n1 2\n1\n",
+        2,
+        "expected `(200000000 sizes or weights) neighbour ...`, but the line ends early",
+    ),
     ("a.graph", "x\n", 1, "expected `nodes edges [fmt [ncon]]`, found 'x'"),
     ("a.graph", "1000000000000 1\n2\n1\n", 1, f"the header promises {HUGE}"),
     ("a.graph", "100000000 1\n2\n1\n", 1, "the header promises 100000000 nodes, the file has only 16 bytes"),
@@ -220,7 +238,7 @@ def test_any_bytes_end_in_a_graph_or_a_graph_error(tmp_path_factory, content, fo
     path = tmp_path_factory.mktemp("any") / "any"
     path.write_bytes(head + content)
     try:
-        graph = read_file(path, 1 << 20, format=format)
+        graph = read_file(path, Limits(1 << 20, 64 << 20), format=format)
     except GraphError:
         return
     assert graph.offsets[-1] == graph.targets.size

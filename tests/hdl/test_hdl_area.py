@@ -8,13 +8,14 @@ import pytest
 from typer.testing import CliRunner
 
 from support.places import DOCS
-from warpsift.cli import app
-from warpsift.costs import scaling
+from warpsift.cli import application
+from warpsift.costs import scaling, synthesis_table
+from warpsift.costs.area import scu_area
 from warpsift.costs.cost_errors import CostNameError
 from warpsift.hdl import areas, yosys
 from warpsift.hdl.synthesis import MemoryMacro, cell_areas_um2, macro_mm2, memories_of, parts_of, synthesise
 from warpsift.run.request import RequestError
-from warpsift.units.scu import synthesis_table
+from warpsift.units.scu.scu_api import synthesis_table
 from warpsift.units.scu.scu_area import Built
 from warpsift.units.scu.scu_area import area as scu_area
 from warpsift.units.scu.scu_spec import ScuSpec
@@ -111,8 +112,10 @@ def test_refusals(monkeypatch):
         "no cell library at no.lib; on Debian: apt install qflow-tech-osu018, or name one with --library"
     )
     runner = CliRunner()
-    assert str(runner.invoke(app, ["hdl", "mff", "--stats"]).exception).startswith("unknown unit with hardware 'mff'")
-    nothing = runner.invoke(app, ["hdl", "scu"]).exception
+    assert str(runner.invoke(application(), ["hdl", "mff", "--stats"]).exception).startswith(
+        "unknown unit with hardware 'mff'"
+    )
+    nothing = runner.invoke(application(), ["hdl", "scu"]).exception
     assert isinstance(nothing, RequestError)
     assert str(nothing) == "nothing to do: give -o FILE for Verilog, --stats for cells and area, or both"
     monkeypatch.setattr(yosys.importlib.util, "find_spec", lambda name: None)
@@ -127,7 +130,7 @@ def test_verilog_from_the_command_line(tmp_path):
     small = ["hash_buffer_bytes=576", "fetch_fifo_bytes=1024", "inflight_requests=4", "store_open_lines=1"]
     settings = [word for text in small for word in ("--set", f"scu.{text}")]
     path = tmp_path / "scu.v"
-    done = CliRunner().invoke(app, ["hdl", "scu", "--gpu", "tx1", *settings, "-o", str(path)])
+    done = CliRunner().invoke(application(), ["hdl", "scu", "--gpu", "tx1", *settings, "-o", str(path)])
     assert done.exit_code == 0, done.output
     assert "lines of Verilog, width 1" in done.output
     assert "warpsift: elaborating the unit, width 1, " in done.stderr

@@ -7,11 +7,13 @@ import json
 import numpy as np
 import pytest
 from typer.testing import CliRunner
+from warpsift.experiments import cache_study, fast_forward, temporal_window
+from warpsift.units.mff.mff_drivers import mff_floor
 
 from oracles import naive_mff
 from support.tapes import Tape
 from warpsift.algorithms import ALGORITHMS, Options
-from warpsift.cli import app
+from warpsift.cli import application
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
 from warpsift.run.execute import simulate
@@ -19,7 +21,6 @@ from warpsift.simt import Gpu
 from warpsift.simt.stream import LINE_SHIFT, LOAD
 from warpsift.studies import cache_study, temporal_window
 from warpsift.studies.mff import mff_measurements as fast_forward
-from warpsift.units.mff import mff_floor
 
 
 def pull_stream(window=None):
@@ -113,7 +114,7 @@ def test_ratios_against_the_plain_gpu():
 def test_the_command_line_takes_several_algorithms(monkeypatch):
     monkeypatch.setattr(cache_study, "FACTORS", (1, 2))
     arguments = ["study", "caches", "--graph", "rmat-8", "--algorithms", "pagerank,bfs", "--max-iterations", "2"]
-    done = CliRunner().invoke(app, [*arguments, "--set", "mff.work_registers=64", "--json"])
+    done = CliRunner().invoke(application(), [*arguments, "--set", "mff.work_registers=64", "--json"])
     rows = json.loads(done.stdout)
     assert [(r["algorithm"], r["instead"], r["factor"]) for r in rows] == [
         (name, *place)

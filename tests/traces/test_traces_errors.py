@@ -117,3 +117,32 @@ def test_noise_is_an_error_or_read_but_never_a_crash(tmp_path, seed):
         read(tmp_path, data.decode("latin-1"))
     except TraceError as error:
         assert "kernel-1.traceg" in str(error)
+
+
+def test_a_list_names_only_regular_files(tmp_path):
+    list_file = tmp_path / "kernelslist.g"
+    for name, problem in (
+        ("kernel-1\0.traceg", r"expected 'kernel-N.traceg' or 'Memcpy...', found 'kernel-1\x00.traceg'"),
+        ("kernel-1\x1b[2J", r"expected 'kernel-N.traceg' or 'Memcpy...', found 'kernel-1\x1b[2J'"),
+        ("kernel-" + "1" * 5000, f"there is no file 'kernel-{'1' * 53}' beside it"),
+        ("kernel-none.traceg", "there is no file 'kernel-none.traceg' beside it"),
+        ("kernel-pipe.traceg", "there is no file 'kernel-pipe.traceg' beside it"),
+    ):
+        if "pipe" in name:
+            os.mkfifo(tmp_path / name)  # reading it would wait for ever
+        list_file.write_text(f"\n{name}\n")
+        with pytest.raises(TraceError) as caught:
+            replay(tmp_path, Keep())
+        assert str(caught.value) == f"{list_file}, line 2: {problem}"
+    with pytest.raises(TraceError, match="not a regular one"):
+        replay_kernel(tmp_path / "kernel-pipe.traceg", Keep())
+
+
+@pytest.mark.parametrize("line", ["-" + "a" * 40_000, "-a" + " " * 40_000 + "b", "-a =" + " " * 40_000 + "b"])
+def test_headers_are_read_in_linear_time(tmp_path, line):
+    """Long blanks took quadratic time before: 36 s for 100 kB."""
+    text = trace_text([[LINES]])
+    start = time.process_time()
+    with contextlib.suppress(TraceError):
+        read(tmp_path, f"{line}\n{text}")
+    assert time.process_time() - start < 1

@@ -223,4 +223,6 @@ def test_chunks_are_bounded_and_small_blocks_read_the_same(tmp_path, monkeypatch
 
 def test_list_of_kernels(tmp_path):
     (tmp_path / "kernelslist.g").write_text("MemcpyHtoD,0x00007f3a00000000,4096\nkernel-1.traceg\nkernel-2.traceg.xz\n")
+    for name in ("kernel-1.traceg", "kernel-2.traceg.xz"):
+        (tmp_path / name).touch()
     assert [p.name for p in list_kernels(tmp_path)] == ["kernel-1.traceg", "kernel-2.traceg.xz"]

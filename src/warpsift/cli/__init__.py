@@ -1,16 +1,33 @@
-"""The command line: one module per command or pair of commands, each a thin layer over the Python interface."""
+"""The command line: one module per command or pair of commands, each a thin layer over the Python interface.
 
-from warpsift.cli import (  # noqa: F401 (importing a module registers its commands)
-    compare_command,
-    costs_command,
-    graphs_command,
-    hdl_command,
-    reproduce_command,
-    run_command,
-    study_command,
-    sweep_command,
-    validate_command,
-)
-from warpsift.cli.app import app, main
+Nothing is imported before `main` watches over it, so that Ctrl-C during the imports ends in one line too.
+"""
 
-__all__ = ["app", "main"]
+from typing import Any
+
+__all__ = ["application", "main"]
+
+
+def main() -> None:
+    """Entry point of the `warpsift` command."""
+    from warpsift.cli.guard import guarded
+
+    guarded(lambda: application()())
+
+
+def application() -> Any:
+    """The Typer application with all commands: importing a module registers its own."""
+    from warpsift.cli import (  # noqa: F401
+        compare_command,
+        costs_command,
+        graphs_command,
+        hdl_command,
+        reproduce_command,
+        run_command,
+        study_command,
+        sweep_command,
+        validate_command,
+    )
+    from warpsift.cli.app import app
+
+    return app

@@ -1,7 +1,4 @@
-"""The command line: a thin layer over `warpsift.run.execute`.
-
-Exit codes: 0 fine, 1 the answer failed its check, 2 the request was wrong, 130 interrupted.
-"""
+"""What the commands share: the application, options that several take, and how they print."""
 
 from __future__ import annotations
 
@@ -12,7 +9,6 @@ from typing import Annotated, Any
 import typer
 
 from warpsift.cli.usage_errors import OneLineErrors
-from warpsift.errors import WarpsiftError
 from warpsift.version import __version__
 
 app = typer.Typer(
@@ -60,10 +56,16 @@ Merge = Annotated[bool, typer.Option("--merge-duplicates", help="Keep one of sev
 
 
 def console():
+    """The screen; what comes from files cannot send it commands."""
     from rich.console import Console
 
+    from warpsift.report.escaping import Escaping
+
     screen = Console(highlight=False)
-    return screen if screen.is_terminal else Console(highlight=False, width=120)
+    if not screen.is_terminal:
+        screen = Console(highlight=False, width=120)
+    screen.push_render_hook(Escaping())
+    return screen
 
 
 def print_json(value: Any) -> None:
@@ -84,6 +86,8 @@ def overrides_of(settings: list[str] | None, ideal: list[str] | None = None) -> 
         key, equals, value = setting.partition("=")
         if not equals or not key:
             raise RequestError(f"--set {setting}: write --set KEY=VALUE, such as --set l2.size_bytes=4194304")
+        if not setting.isprintable():  # bytes that are not UTF-8 too: no parameter's value needs them
+            raise RequestError(f"--set {setting}: write plain text, such as --set l2.size_bytes=4194304")
         overrides[key.strip()] = value.strip()
     for part in ideal or []:
         if part not in ("l2", "dram", "noc"):
@@ -100,32 +104,3 @@ def load_for(graph: str, title: str, **loading: Any):
     with Progress(title) as progress:
         progress.note(f"loading {graph}")
         return load_graph(graph, **loading)
-
-
-INTERRUPTED = 130
-
-
-class Interrupted(Exception):
-    """Ctrl-C in a command that keeps what it has finished; the text says where."""
-
-
-def main() -> None:
-    """Entry point: errors that a user can cause become one line and exit code 2."""
-    code: str | int | None = 0
-    kept = "nothing was written"
-    try:
-        app()
-    except Interrupted as stopped:
-        code, kept = INTERRUPTED, str(stopped)
-    except WarpsiftError as error:
-        sys.stderr.write(f"error: {error}\n")
-        code = 2
-    except SystemExit as done:  # how Typer ends, after an interruption too
-        code = done.code
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has gone: | head
-        pass
-    if code == INTERRUPTED:
-        sys.stderr.write(f"interrupted; {kept}\n")
-    sys.exit(code)

@@ -23,6 +23,8 @@ from warpsift.cli.declared_options import (
     parameters,
 )
 from warpsift.cli.run_extras import named_algorithms
+from warpsift.paths import check_output
+from warpsift.report.pictures import PICTURES
 from warpsift.run.request import LOADING, Request, RequestError
 
 SHOWN = [p for p in parameters(Request) if p.name not in ("style", "unit")]
@@ -81,6 +83,8 @@ def compare_units(algorithm: str, given: Given) -> None:
     if graph is None:
         raise RequestError(f"{algorithm} needs a graph: --graph FILE, or a name such as --graph delaunay-14")
     shown = Shown.taken_from(given)
+    if shown.plot is not None:
+        check_output(shown.plot, "--plot", PICTURES)
     overrides = overrides_of(given.pop("settings", None), given.pop("ideal", None))
     loading = {argument: given.pop(name) for name, argument in LOADING.items() if name in given}
     choices = given | {"overrides": overrides}

@@ -11,6 +11,8 @@ import typer
 from warpsift.cli.app import (
     CONTEXT,
     DropLoops,
+    GraphFormat,
+    GraphSeed,
     JsonOption,
     Merge,
     Symmetrise,
@@ -27,6 +29,8 @@ def info(
     symmetrise: Symmetrise = False,
     drop_self_loops: DropLoops = False,
     merge_duplicates: Merge = False,
+    graph_seed: GraphSeed = 1,
+    graph_format: GraphFormat = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show nodes, edges, degrees, weights, components and the format found.
@@ -39,7 +43,7 @@ def info(
     from warpsift.graph import describe
 
     loading = {"symmetrise": symmetrise, "drop_self_loops": drop_self_loops, "merge_duplicates": merge_duplicates}
-    facts = describe(load_for(graph, f"info {graph}", **loading))
+    facts = describe(load_for(graph, f"info {graph}", seed=graph_seed, format=graph_format, **loading))
     if as_json:
         print_json(facts)
         return

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from warpsift.cli.app import CONTEXT, Interrupted, app, console
+from warpsift.cli.app import CONTEXT, app, console
+from warpsift.cli.guard import Interrupted
 
 
 @app.command(context_settings=CONTEXT)

@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from warpsift.cli.app import CONTEXT, JsonOption, app, console, print_json
+from warpsift.paths import check_output
+from warpsift.report.pictures import PICTURES
 
 
 @app.command(context_settings=CONTEXT)
@@ -25,6 +27,8 @@ def validate(
       warpsift validate
       warpsift validate --plot docs/images/validation.png
     """
+    if plot is not None:
+        check_output(plot, "--plot", PICTURES)
     from warpsift.report.progress import Progress
     from warpsift.validation.agreement_tables import draw_scatter, sections
 

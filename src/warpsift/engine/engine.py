@@ -93,6 +93,7 @@ class Engine:
         places = {name: part for part, group in self.counters.items() for name in group}
         sampling.allocate(arena, sample_interval_cycles, places)
         self._launch: LaunchInfo | None = None
+        self._samples: dict[str, np.ndarray] | None = None  # once the engine is closed
         self._live: dict[int, tuple[str, ...]] = {}
         self._free_rows = list(range(sm_state.CHUNKS))[::-1]
         self._chunk_number = 0
@@ -101,6 +102,8 @@ class Engine:
 
     def begin(self, launch: LaunchInfo) -> None:
         """Start a launch: check that its CTAs fit, flush L1, wait for the launch overhead."""
+        if self._samples is not None:
+            raise EngineError("the engine is closed: make a new one")
         self._check_fits(launch)
         self._launch = launch
         S, sm = self._S, self._record("sm")
@@ -201,11 +204,15 @@ class Engine:
 
     def samples(self) -> dict[str, np.ndarray]:
         """The sampled counters: `cycle` and one column per counter, cumulative."""
-        return sampling.samples(self._arena)
+        return sampling.samples(self._arena) if self._samples is None else self._samples
 
     def close(self) -> None:
-        """Let go of the engine's memory now, in a loop that makes many; the results stay."""
-        self._arena.close()
+        """Let go of the engine's memory, tens of megabytes, when no launch will follow; results and samples stay."""
+        if self._samples is None:
+            self._samples = sampling.samples(self._arena)
+            for unit in self.units.values():
+                unit.keep(self._arena.arrays)
+            self._arena.close()
 
     # ---- inside ---------------------------------------------------------------------------------------------
 

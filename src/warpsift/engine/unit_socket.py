@@ -180,6 +180,9 @@ class UnitComponent:
         """Numbers of which one moves while the unit is alive."""
         return ()
 
+    def keep(self, arrays: Mapping[str, Any]) -> None:
+        """The engine is about to let go of its memory: copy what a user may still ask the unit for."""
+
     def stuck(self, arrays: Mapping[str, Any]) -> list[str]:
         """What in the unit holds something that does not move."""
         return []

@@ -10,6 +10,8 @@ import threading
 import time
 from types import TracebackType
 
+from warpsift.printable import printable
+
 QUIET_SECONDS = 2.0
 REDRAW_SECONDS = 0.2
 LOG_SECONDS = 10.0
@@ -69,7 +71,7 @@ class Progress:
         if silent or elapsed < QUIET_SECONDS or now - self._shown < wait:
             return
         self._shown = now
-        line = f"{self._title}: {self._text}, {elapsed:.0f} s"
+        line = printable(f"{self._title}: {self._text}, {elapsed:.0f} s")
         if self._cycles:
             line += f", {self._cycles / 1e6:.2f} M cycles"
         if self._share > 0.02:

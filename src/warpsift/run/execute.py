@@ -86,6 +86,7 @@ def run_request(request: Request, graph: CsrGraph, observer: Observer | None = N
         add_timing(result, engine, machine, graph.edges)
         add_floor(result, engine, machine)
         add_energy(result, engine, machine, request)
+        engine.close()
     return result
 
 

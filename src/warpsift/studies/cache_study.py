@@ -18,6 +18,7 @@ from warpsift.algorithms import Options
 from warpsift.costs.cacti_table import figures
 from warpsift.graph import CsrGraph
 from warpsift.machines import load_machine
+from warpsift.report.pictures import save_picture
 from warpsift.studies.mff.mff_measurements import Row, measure
 
 FACTORS = (1, 2, 4, 8, 16)
@@ -103,5 +104,5 @@ def plot(rows: Sequence[Row], path: Path) -> None:
     axes.legend(fontsize=8)
     axes.grid(alpha=0.3)
     figure.tight_layout()
-    figure.savefig(path)
+    save_picture(figure, path)
     plt.close(figure)

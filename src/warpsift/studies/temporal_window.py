@@ -21,6 +21,7 @@ from warpsift.algorithms.operators.scheduling import COMPUTE_PHASE
 from warpsift.engine.engine import Engine
 from warpsift.graph import CsrGraph
 from warpsift.machines import load_machine
+from warpsift.report.pictures import save_picture
 from warpsift.simt import Chunk, Gpu, LaunchInfo, Sink
 from warpsift.simt.stream import LINE_SHIFT, LOAD, UnitOperation
 
@@ -157,5 +158,5 @@ def plot(rows: Sequence[Row], path: Path) -> None:
     axes.legend(fontsize=8)
     axes.grid(alpha=0.3)
     figure.tight_layout()
-    figure.savefig(path)
+    save_picture(figure, path)
     plt.close(figure)

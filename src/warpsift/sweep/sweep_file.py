@@ -29,7 +29,8 @@ from pathlib import Path
 from typing import Any
 
 from warpsift.errors import WarpsiftError, unknown
-from warpsift.run.request import REQUEST_FIELDS, Request, RequestError, all_options, make_request
+from warpsift.paths import is_file
+from warpsift.run.request import REQUEST_FIELDS, Request, RequestError, all_options, make_request, unknown
 
 SECTIONS = ("common", "grid", "point")
 REQUEST_KEYS = tuple(name for name in REQUEST_FIELDS if name != "overrides")
@@ -50,7 +51,7 @@ def read_sweep(path: str | os.PathLike[str]) -> list[Request]:
         raise SweepError(f"{file}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SweepError(f"{file}: cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: integers of 5,000 digits, nested lists
         raise SweepError(f"{file}: {error}") from error
     try:
         return sweep_requests(tree, file.parent)
@@ -132,16 +133,14 @@ def _choices(table: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
 
 
 def _check_keys(alternative: Mapping[str, Any]) -> None:
-    from warpsift.machines.machine_file import machine_keys
-
-    machine, own = [*machine_keys(), *_cost_keys()], [*REQUEST_KEYS, *all_options()]
+    machine, own = _machine_keys(), [*REQUEST_KEYS, *all_options()]
     for name in alternative:
         if name in own or name in machine:
             continue
         section = name.rpartition(".")[0]
         if section:
             siblings = [key for key in machine if key.rpartition(".")[0] == section]
-            raise SweepError(unknown("machine parameter", name, siblings or machine))
+            raise SweepError(unknown("machine parameter", name, siblings or list(machine)))
         raise SweepError(unknown("key", name, own) + ", or a machine parameter (l2.ways)")
 
 
@@ -162,6 +161,14 @@ def _request(choice: Mapping[str, Any], folder: Path | None) -> Request:
 
 
 _EXAMPLE = {"algorithm": "bfs", "graph": "kron-12"}
+
+
+@functools.cache
+def _machine_keys() -> dict[str, None]:
+    """Machine parameters and prices, in their order."""
+    from warpsift.machines.machine_file import machine_keys
+
+    return dict.fromkeys([*machine_keys(), *_cost_keys()])
 
 
 @functools.cache
@@ -193,6 +200,6 @@ def _beside(folder: Path | None, name: str) -> str:
     """A file beside the sweep file wins; anything else stays as written."""
     if folder is not None and not Path(name).is_absolute():
         path = folder / name.partition("::")[0]
-        if path.is_file():
+        if is_file(path):
             return str(folder / name)
     return name

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from warpsift.errors import WarpsiftError
+from warpsift.private_folder import guard_numba
 
 # One task per worker is as parallel as we want it: libraries must not start threads of their own.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -54,10 +55,13 @@ def receive(pipe: IO[bytes]) -> Any:
 
 
 def start_worker() -> subprocess.Popen[bytes]:
-    paths = [str(Path(__file__).parents[2]), *filter(None, sys.path)]
+    """A process that imports what this one can, but never what lies in the working directory."""
+    here = Path.cwd().resolve()
+    paths = [path for path in sys.path if path and Path(path).resolve() != here]
     environment = {**os.environ, **dict.fromkeys(_ONE_THREAD, "1")}
-    environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
-    command = [sys.executable, "-m", "warpsift.sweep.worker_process"]
+    environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([str(Path(__file__).parents[2]), *paths]))
+    guard_numba(environment)
+    command = [sys.executable, "-P", "-m", "warpsift.sweep.worker_process"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
 
 

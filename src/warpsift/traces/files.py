@@ -11,13 +11,14 @@ from typing import IO, cast
 
 import numpy as np
 
+from warpsift.paths import is_file
 from warpsift.traces.trace_errors import TraceError
 
 BLOCK_BYTES = 1 << 18
 LONGEST_LINE = 1 << 14  # an instruction with 32 addresses takes under 1 KB
 LONGEST_HEADER = 1 << 16
 
-_DAMAGED = (lzma.LZMAError, gzip.BadGzipFile, zlib.error, EOFError, OSError)
+_DAMAGED = (lzma.LZMAError, gzip.BadGzipFile, zlib.error, EOFError, OSError, MemoryError)
 
 
 def _open(path: Path) -> IO[bytes]:
@@ -34,6 +35,8 @@ class TraceFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._rest = b""
+        if not is_file(path):
+            raise TraceError(f"{path}: cannot be read: no such file, or not a regular one")
         try:
             self._file = _open(path)
         except OSError as error:

@@ -63,4 +63,5 @@ def time_trace(
     if engine is not None and machine is not None:
         add_timing(result, engine, machine, 0)
         add_energy(result, engine, machine, request)
+        engine.close()
     return result

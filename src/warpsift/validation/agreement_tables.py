@@ -8,6 +8,10 @@ from typing import Any
 
 from warpsift.machines import load_machine
 from warpsift.validation.agreement import (
+from warpsift.report.pictures import save_picture
+from warpsift.validation.bandwidth import atomics_per_slice_cycle, stream_utilisation
+from warpsift.validation.chase import dram_latency, l1_latency, l2_latency
+from warpsift.validation.agreement import (
     LATENCIES,
     Comparison,
     log_correlation,
@@ -125,5 +129,5 @@ def draw_scatter(comparisons: list[Comparison], path: Path) -> None:
     axes.legend(frameon=False, title="band: within 25 %")
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    save_picture(figure, path, dpi=150)
     pyplot.close(figure)

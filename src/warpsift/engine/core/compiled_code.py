@@ -26,6 +26,8 @@ import numba
 import numpy as np
 import platformdirs
 
+from warpsift.private_folder import code_folder
+
 _ENGINE = Path(__file__).parents[1]
 _PACKAGE = _ENGINE.parent
 _KEEP_SECONDS = 14 * 86400  # code of other versions that nobody has used for so long is removed
@@ -62,11 +64,12 @@ def root() -> Path:
 
 @functools.cache
 def _prepare(version: str) -> Path:
-    folder = root() / version
+    every = code_folder(root())
+    folder = every / version
     with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         os.utime(folder)
-        for old in root().iterdir():
+        for old in every.iterdir():
             if time.time() - old.stat().st_mtime > _KEEP_SECONDS:
                 shutil.rmtree(old, ignore_errors=True)
     return folder
