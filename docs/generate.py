@@ -72,7 +72,7 @@ def methods(owner: type, prefix: str) -> Iterator[tuple[str, str]]:
 def kernels() -> str:
     parts = [
         "# Kernel vocabulary\n",
-        "What the `t` of a kernel can do. Names in capitals of a title are the classes that have it.\n",
+        "What the `t` of a kernel can do.\n",
     ]
     groups: list[tuple[str, type, str]] = [
         ("Threads", Threads, "t."),
@@ -97,7 +97,7 @@ def machines() -> str:
     head = ("key", "unit", "default", "range", "why")
     parts = [
         "# Machine files\n",
-        "A machine is a TOML file. `extends` names another machine, shipped or beside the file, and then only what differs "
+        "A machine is a TOML file. `extends` names another, shipped or beside the file, and then only what differs "
         "is said. `[dram] extends` names a memory. The shipped files, with the source of every number, are in "
         "`src/warpsift/machines/`; `warpsift list machines` names them.\n",
         table(head, rows(Machine)),

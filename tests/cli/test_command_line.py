@@ -10,6 +10,7 @@ import pytest
 
 import warpsift
 from support.command_line import call, complaints, interrupt_at_work, start
+from warpsift.algorithms import ALGORITHMS
 
 # Importing the command line is interrupted.
 INTERRUPTED_IMPORT = """

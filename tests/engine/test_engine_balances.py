@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from engine_streams import alu, load_sectors, simulate, store, transaction
-from test_mff_unit import Setup
 
-from warpsift import units
-from warpsift.algorithms import ALGORITHMS, Options
+from support.engine_streams import alu, load_sectors, simulate, store, transaction
+from support.fast_forward import Setup
+from warpsift.algorithms import ALGORITHMS
 from warpsift.engine.engine import Engine
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
 from warpsift.simt import Gpu
-from warpsift.simt.stream import GATHER
+from warpsift.simt.stream import COMMAND
+from warpsift.units import resolve
 
 LATER = alu(5000, 5000)  # a pause: stores and fills before it are over
 
@@ -24,10 +24,11 @@ def counted(unit: str, algorithm: str, graph_name: str, **overrides):
     """Total counters of a checked run on a GTX 480."""
     machine = load_machine("gtx480", overrides)
     chosen = ALGORITHMS[algorithm]
-    graph, options = chosen.prepare(load_graph(graph_name), Options(max_iterations=3))
-    engine = Engine(machine, checks=True)
-    drivers = chosen.styles["frontier"] if unit == "none" else units.resolve(unit, machine)[algorithm]
-    drivers(Gpu(engine), graph, options)
+    graph, options = chosen.prepare(load_graph(graph_name), chosen.options(max_iterations=3))
+    plugged = resolve(unit)
+    engine = Engine(machine, plugged.components() if plugged else (), checks=True)
+    driver = chosen.styles["frontier"] if plugged is None else plugged.driver(algorithm, machine)
+    driver(Gpu(engine), graph, options)
     return engine.total
 
 
@@ -64,7 +65,7 @@ def test_a_read_behind_a_fill_is_pending_and_neither_hit_nor_miss():
 def test_a_negative_counter_is_noticed():
     engine = Engine(load_machine("gtx480"), checks=True)
     gpu = Gpu(engine)
-    graph, options = ALGORITHMS["bfs"].prepare(load_graph("grid-3x3"), Options())
+    graph, options = ALGORITHMS["bfs"].prepare(load_graph("grid-3x3"), ALGORITHMS["bfs"].options())
     begin = engine.begin
 
     def begin_with_a_fault(launch):
@@ -107,7 +108,7 @@ def test_words_and_messages_balance():
 def test_a_word_that_never_reaches_the_unit_is_noticed():
     def drop_a_word(chunk):
         commands = np.array(chunk.commands)
-        commands[chunk.ops["first"][chunk.ops["kind"] == GATHER][0]] -= 1  # its first thread wants one word less
+        commands[chunk.ops["first"][chunk.ops["kind"] == COMMAND][0]] -= 1  # its first thread wants one word less
         return replace(chunk, commands=commands)
 
     with pytest.raises(AssertionError, match="fast-forward words asked for: 319, not 320"):

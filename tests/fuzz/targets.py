@@ -16,17 +16,16 @@ import numpy as np
 from parts import as_tar, as_zip, joined, packed, split
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the oracles that tests share
-import naive_webgraph
-from warpsift.request import make_request
-from warpsift.results import compare, rows, store
-from warpsift.results.stored_json import Columns
-from warpsift.results.text import to_json
-
+from oracles import naive_webgraph
 from warpsift.cli.app import overrides_of
 from warpsift.graph import CsrGraph, cache, describe, load_graph
 from warpsift.graph.limits import limits_of
 from warpsift.graph.readers.formats import input_files, read_file
 from warpsift.machines import load_machine
+from warpsift.run.request import make_request
+from warpsift.store import designs, rows, store
+from warpsift.store.canonical_json import to_json
+from warpsift.store.stored_json import Columns
 from warpsift.sweep import plan, read_sweep
 from warpsift.traces.header import list_kernels
 from warpsift.traces.reader import replay_kernel
@@ -234,7 +233,7 @@ def _stored(data: bytes, _: Path) -> None:
     row = rows.flat_row(record)
     rows.default_columns([row, row])
     rows.sort([row, row], ["graph"])
-    compare.asked(record)
+    designs.asked(record)
 
 
 ROWS = [rows.flat_row(_record(list(COLUMNS.values()))) for _ in range(2)]

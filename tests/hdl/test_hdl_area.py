@@ -9,13 +9,12 @@ from typer.testing import CliRunner
 
 from support.places import DOCS
 from warpsift.cli import application
-from warpsift.costs import scaling, synthesis_table
-from warpsift.costs.area import scu_area
+from warpsift.costs import scaling
 from warpsift.costs.cost_errors import CostNameError
 from warpsift.hdl import areas, yosys
 from warpsift.hdl.synthesis import MemoryMacro, cell_areas_um2, macro_mm2, memories_of, parts_of, synthesise
 from warpsift.run.request import RequestError
-from warpsift.units.scu.scu_api import synthesis_table
+from warpsift.units.scu import synthesis_table
 from warpsift.units.scu.scu_area import Built
 from warpsift.units.scu.scu_area import area as scu_area
 from warpsift.units.scu.scu_spec import ScuSpec

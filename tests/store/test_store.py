@@ -255,7 +255,7 @@ def test_results_that_are_no_strict_json_are_read(path):
 
 def test_many_rows_are_read_quickly(path):
     """The bar is 5 s for 100,000 points on a free core; here against Python's own reader, since tests share theirs."""
-    from warpsift.results.rows import default_columns, flat_row
+    from warpsift.store.rows import default_columns, flat_row
 
     (point,) = plan([make_request("bfs", "grid-5x5", {"gpu": "tx1", "unit": "scu"})])
     numbers = ",".join(f'"counter_{number}":{number}' for number in range(60))

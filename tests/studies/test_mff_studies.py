@@ -7,8 +7,6 @@ import json
 import numpy as np
 import pytest
 from typer.testing import CliRunner
-from warpsift.experiments import cache_study, fast_forward, temporal_window
-from warpsift.units.mff.mff_drivers import mff_floor
 
 from oracles import naive_mff
 from support.tapes import Tape
@@ -21,6 +19,7 @@ from warpsift.simt import Gpu
 from warpsift.simt.stream import LINE_SHIFT, LOAD
 from warpsift.studies import cache_study, temporal_window
 from warpsift.studies.mff import mff_measurements as fast_forward
+from warpsift.units.mff import mff_floor
 
 
 def pull_stream(window=None):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import lzma
+import os
+import time
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ import pytest
 from support.tapes import Tape
 from support.trace_files import LINES, read, trace_text
 from warpsift.traces import TraceError, list_kernels, replay
+from warpsift.traces.reader import replay_kernel
 
 
 def spoil(old, new):
@@ -132,10 +136,10 @@ def test_a_list_names_only_regular_files(tmp_path):
             os.mkfifo(tmp_path / name)  # reading it would wait for ever
         list_file.write_text(f"\n{name}\n")
         with pytest.raises(TraceError) as caught:
-            replay(tmp_path, Keep())
+            replay(tmp_path, Tape())
         assert str(caught.value) == f"{list_file}, line 2: {problem}"
     with pytest.raises(TraceError, match="not a regular one"):
-        replay_kernel(tmp_path / "kernel-pipe.traceg", Keep())
+        replay_kernel(tmp_path / "kernel-pipe.traceg", Tape())
 
 
 @pytest.mark.parametrize("line", ["-" + "a" * 40_000, "-a" + " " * 40_000 + "b", "-a =" + " " * 40_000 + "b"])

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from warpsift.algorithms import Options
-from warpsift.costs.cacti_table import figures
 from warpsift.graph import CsrGraph
 from warpsift.machines import load_machine
 from warpsift.report.pictures import save_picture
@@ -23,7 +22,6 @@ from warpsift.studies.mff.mff_measurements import Row, measure
 
 FACTORS = (1, 2, 4, 8, 16)
 PAPER = {"l1_share_of_mff": 0.71, "active_power": 5.3, "static_power": 15.7, "latency": 2.3}
-L1_BYTES = 16 * 1024  # of the paper's GTX 480
 
 
 def study(
@@ -66,18 +64,6 @@ def _row(base: Row, unit: Row, mine: Row, cache: str, factor: int, measured: Row
         "dram_bytes": measured["dram_bytes"],
         "speedup": speedup,
         "share_of_mff": speedup / (base["cycles"] / unit["cycles"]),
-    }
-
-
-def price_of_l1(factor: int = 16, node_nm: int = 32) -> dict[str, float]:
-    """What CACTI says a larger L1 costs, relative to the 16 KB one."""
-    small = figures("cache", L1_BYTES, 256, node_nm, 4)
-    large = figures("cache", L1_BYTES * factor, 256, node_nm, 4)
-    return {
-        "active_power": large.read_pj / small.read_pj,
-        "static_power": large.leakage_mw / small.leakage_mw,
-        "latency": large.access_ns / small.access_ns,
-        "area": large.area_mm2 / small.area_mm2,
     }
 
 

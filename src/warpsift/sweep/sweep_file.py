@@ -30,7 +30,7 @@ from typing import Any
 
 from warpsift.errors import WarpsiftError, unknown
 from warpsift.paths import is_file
-from warpsift.run.request import REQUEST_FIELDS, Request, RequestError, all_options, make_request, unknown
+from warpsift.run.request import REQUEST_FIELDS, Request, RequestError, all_options, make_request
 
 SECTIONS = ("common", "grid", "point")
 REQUEST_KEYS = tuple(name for name in REQUEST_FIELDS if name != "overrides")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from warpsift.hardware import WARP_SIZE
 from warpsift.paths import is_file, is_folder
-from warpsift.simt.stream import WARP_SIZE, LaunchInfo
+from warpsift.simt.stream import LaunchInfo
 from warpsift.traces.trace_errors import TraceError
 
 VERSIONS = (

@@ -7,10 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from warpsift.machines import load_machine
-from warpsift.validation.agreement import (
 from warpsift.report.pictures import save_picture
-from warpsift.validation.bandwidth import atomics_per_slice_cycle, stream_utilisation
-from warpsift.validation.chase import dram_latency, l1_latency, l2_latency
 from warpsift.validation.agreement import (
     LATENCIES,
     Comparison,
