@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from warpsift.errors import WarpsiftError
 from warpsift.version import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from warpsift.graph import CsrGraph
 
 app = typer.Typer(
     help="A design lab for graph processing on GPUs with special hardware units.",
@@ -62,7 +67,7 @@ GraphFormat = Annotated[
 Merge = Annotated[bool, typer.Option("--merge-duplicates", help="Keep one of several equal arcs.")]
 
 
-def console():
+def console() -> Console:
     from rich.console import Console
 
     screen = Console(highlight=False)
@@ -95,7 +100,7 @@ def overrides_of(settings: list[str] | None, ideal: list[str] | None = None) -> 
     return overrides
 
 
-def load_for(graph: str, title: str, **loading: Any):
+def load_for(graph: str, title: str, **loading: Any) -> CsrGraph:
     """The graph, with a line of progress; `loading` goes to `load_graph`."""
     from warpsift.graph import load_graph
     from warpsift.report.progress import Progress

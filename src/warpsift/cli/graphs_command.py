@@ -42,7 +42,7 @@ def info(
     if as_json:
         print_json(facts)
         return
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
 
     console().print(table_of("", ["", ""], [[k.replace("_", " "), v] for k, v in facts.items()]))
 
@@ -62,7 +62,7 @@ def list_(what: Annotated[Listing, typer.Argument()], as_json: JsonOption = Fals
     Example:
       warpsift list graphs
     """
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
 
     if what is Listing.graphs:
         from warpsift.graph import list_graphs

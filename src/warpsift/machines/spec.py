@@ -6,6 +6,7 @@ that no hardware could have, naming the key.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -147,7 +148,7 @@ class MachineError(WarpsiftError):
     """A machine file or an override that cannot be used."""
 
 
-def _problems(m: Machine):
+def _problems(m: Machine) -> Iterator[str]:
     yield from _positive(m)
     for spec in m.units.values():
         yield from spec.problems(m)
@@ -204,7 +205,7 @@ _MAY_BE_ZERO = {
 }
 
 
-def _positive(m: Machine):
+def _positive(m: Machine) -> Iterator[str]:
     for section in ("clocks", "sm", "l1", "noc", "l2", "launch"):
         for key, value in msgspec.structs.asdict(getattr(m, section)).items():
             name = f"{section}.{key}"

@@ -10,6 +10,8 @@ its edges are expanded twice. The answer stays right; the ledger says what it co
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warpsift.algorithms.common import INFINITY, THREADS_PER_CTA, DeviceGraph, Options, Outcome, Queue, Work
@@ -152,7 +154,7 @@ def expand_frontier(gpu: Gpu, device: DeviceGraph, nodes: Queue, edges: Queue, w
     work.edges_touched += len(edges)
 
 
-def contract_frontier(gpu: Gpu, edges: Queue, following: Queue, seen: tuple, options: Options) -> None:
+def contract_frontier(gpu: Gpu, edges: Queue, following: Queue, seen: tuple[Any, ...], options: Options) -> None:
     """The edge frontier's unvisited nodes into the next node frontier; `seen` is bitmask, labels and depth."""
     count = len(edges)
     following.reserve(count)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -31,7 +32,7 @@ from warpsift.units.scu.scu_checks import ScuError, check_arrays, check_ids, che
 from warpsift.units.scu.scu_operation import Access, FilterVector, OrderVector, ScuOperation, Target
 from warpsift.units.scu.scu_spec import ScuSpec
 
-COMPARISONS: dict[str, Callable] = {
+COMPARISONS: dict[str, Callable[..., Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
