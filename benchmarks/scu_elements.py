@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from warpsift import units
+from benchmarks import driver_of
 from warpsift.algorithms import ALGORITHMS, Options
 from warpsift.algorithms.sssp.frontier import delta_of
 from warpsift.graph import CsrGraph, load_graph
@@ -80,7 +80,7 @@ def read_in(graph: CsrGraph, gpu_name: str, unit: str, variant: Variant, seed: i
         prepared = replace(prepared, weights=variant.weights(prepared.weights))
     options = replace(options, delta=delta_of(prepared, options) * variant.delta_factor)
     gpu = Gpu(Counter(), residency=Residency(machine.sm.count, machine.sm.threads))
-    outcome = units.resolve(unit, machine)["sssp"](gpu, prepared, options)
+    outcome = driver_of("sssp", unit, machine)(gpu, prepared, options)
     kept = int(outcome.notes.get("far_kept_elements", 0))
     pile = int(outcome.notes["far_pile_elements"])
     return Read(outcome.work.nodes_processed, outcome.work.edges_touched - kept, pile, kept)

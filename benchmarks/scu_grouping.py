@@ -255,7 +255,7 @@ def count_run(chosen: Input, overrides: dict[str, str], table: Table | None = No
     sink = ByArray()
     gpu = Gpu(sink, residency=Residency(machine.sm.count, machine.sm.threads))
     with grouping_by(table):
-        sssp_scu.run(gpu, chosen.graph, chosen.options, machine.scu)
+        sssp_scu.run(gpu, chosen.graph, chosen.options, machine.unit("scu"))
     return sink.counts
 
 

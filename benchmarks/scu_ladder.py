@@ -13,12 +13,13 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass, field
 
-from warpsift import units
+from benchmarks import driver_of
 from warpsift.algorithms import ALGORITHMS, Options
 from warpsift.engine.engine import Engine
 from warpsift.graph import CsrGraph, load_graph
 from warpsift.machines import load_machine
 from warpsift.simt import Gpu, Residency
+from warpsift.units import resolve
 from warpsift.units.scu.scu_floor import floor_cycles
 
 
@@ -100,10 +101,11 @@ def time_run(gpu_name: str, graph: CsrGraph, algorithm: str, unit: str, rung: Ru
     prepared, options = ALGORITHMS[algorithm].prepare(
         graph, Options(max_iterations=2 if algorithm == "pagerank" else None)
     )
-    engine = Engine(machine)
+    plugged_in = resolve(unit)
+    engine = Engine(machine, plugged_in.components() if plugged_in else ())
     residency = Residency(machine.sm.count, machine.sm.threads)
     gpu = Gpu(engine, residency=residency, visibility_ctas=rung.visibility_ctas)
-    units.resolve(unit, machine)[algorithm](gpu, prepared, options)
+    driver_of(algorithm, unit, machine)(gpu, prepared, options)
     on_unit = [r.counters for r in engine.operations]
     floor = floor_cycles(machine, on_unit)["cycles"]
     on_gpu = sum(r.counters.cycles for r in engine.launches)

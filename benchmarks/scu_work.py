@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 
-from warpsift import units
+from benchmarks import driver_of
 from warpsift.algorithms import ALGORITHMS, Options
 from warpsift.graph import CsrGraph, load_graph
 from warpsift.machines import load_machine
@@ -38,7 +38,7 @@ def work_of(graph: CsrGraph, algorithm: str, gpu_name: str, unit: str, overrides
     prepared, options = ALGORITHMS[algorithm].prepare(graph, Options(seed=seed))
     counter = Counter()
     gpu = Gpu(counter, residency=Residency(machine.sm.count, machine.sm.threads))
-    outcome = units.resolve(unit, machine)[algorithm](gpu, prepared, options)
+    outcome = driver_of(algorithm, unit, machine)(gpu, prepared, options)
     counted = outcome.notes.get("frontier_elements")
     elements = int(counted) if counted is not None else outcome.work.nodes_processed + outcome.work.edges_touched
     return Done(elements, sum(launch.counters.warp_instructions for launch in counter.launches))

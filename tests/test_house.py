@@ -169,3 +169,9 @@ def assigned(name: str) -> list[str]:
         for one in (target.elts if isinstance(target, ast.Tuple) else [target])
         if isinstance(one, ast.Name) and one.id == name
     ]
+
+
+def test_pages_name_tests_that_are_there():
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    named = {name for page in pages for name in re.findall(r"`(tests/[\w/]+\.py)`", page.read_text(encoding="utf-8"))}
+    assert named and [name for name in sorted(named) if not (ROOT / name).is_file()] == []

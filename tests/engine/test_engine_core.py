@@ -101,12 +101,28 @@ def test_shared_memory_limits_residency():
     assert engine.end().counters.cycles == pytest.approx(4 * 1000 * ALU, rel=0.1)
 
 
-@pytest.mark.parametrize("policy", ["gto", "lrr"])
-def test_greedy_runs_one_warp_ahead_and_round_robin_keeps_them_level(policy):
+def under(policy: str, warps):
+    """Warps, a CTA each, on one scheduler."""
+    return simulate(warps, sm__policy=policy, sm__count=1, sm__schedulers=1)
+
+
+def test_greedy_runs_one_warp_ahead_and_round_robin_keeps_them_level():
+    """Eight warps of 500 cycles: greedy, one is gone every 500 cycles; in turn, all are there until the last round."""
     warps = [[alu(10) for _ in range(50)] for _ in range(8)]
-    c = simulate(warps, warps_per_cta=8, sm__policy=policy)
-    assert c.warp_instructions == 8 * 500
-    assert c.cycles == pytest.approx(1000, rel=0.05)
+    greedy, level = under("gto", warps), under("lrr", warps)
+    for c in (greedy, level):
+        assert c.warp_instructions == 8 * 500
+        assert c.cycles == pytest.approx(8 * 500, rel=0.05)
+    assert greedy.resident_warp_cycles == pytest.approx(sum(500 * k for k in range(1, 9)), rel=0.05)
+    assert level.resident_warp_cycles == pytest.approx(sum(8 * 500 - 10 * k for k in range(8)), rel=0.05)
+
+
+def test_when_its_warp_ends_greedy_turns_to_the_oldest():
+    """Warp 0 waits at first, so warp 1 runs to its end (500 cycles); then comes warp 0 (100), then warp 2 (500)."""
+    warps = [[shared(0, 1), *(alu(10, wait=1) for _ in range(10))], *([[alu(10) for _ in range(50)]] * 2)]
+    greedy, level = under("gto", warps), under("lrr", warps)
+    assert greedy.resident_warp_cycles == pytest.approx(500 + 600 + 1100, rel=0.05)
+    assert level.resident_warp_cycles == pytest.approx(300 + 2 * 1100, rel=0.1)
 
 
 def work(n: int):

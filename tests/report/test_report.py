@@ -10,10 +10,11 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from support import browser
+from warpsift.algorithms import Options
 from warpsift.report.figures import Chart, Figure, FigureError, PaperValue, Provenance, Report
 from warpsift.report.html import write_report
 from warpsift.report.numbers import shown
-from warpsift.report.provenance import command_of
+from warpsift.report.provenance import _USUAL, _flags, command_of
 from warpsift.run.request import Request, make_request
 
 EVIL = '</script><script>document.title="owned"</script><img src=x onerror="document.title=1">$a^$ & \'"'
@@ -196,6 +197,21 @@ def test_a_figure_shows_itself_in_a_notebook():
 def test_the_command_that_runs_a_cell_again(request_, command):
     assert command_of(request_) == command
     assert command_of(request_.as_dict()) == command
+
+
+def test_the_flags_of_commands_are_those_of_the_command_line():
+    """Reports do not ask the command line, so this does."""
+    import typer.main
+
+    from warpsift.cli import app
+
+    command = typer.main.get_command(app).commands["run"]
+    known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+    for name, (on, off) in _flags().items():
+        assert on in known, name
+        if isinstance(_USUAL.get(name, getattr(Options(), name, None)), bool):
+            usual = _USUAL.get(name, getattr(Options(), name, None))
+            assert (off if usual else on) in known, name
 
 
 def test_an_option_that_the_command_line_lacks_is_given_in_python():

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from warpsift.cli.usage_errors import OneLineErrors
 from warpsift.version import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from warpsift.graph import CsrGraph
 
 app = typer.Typer(
     cls=OneLineErrors,
@@ -55,7 +60,7 @@ GraphFormat = Annotated[
 Merge = Annotated[bool, typer.Option("--merge-duplicates", help="Keep one of several equal arcs.")]
 
 
-def console():
+def console() -> Console:
     """The screen; what comes from files cannot send it commands."""
     from rich.console import Console
 
@@ -96,7 +101,7 @@ def overrides_of(settings: list[str] | None, ideal: list[str] | None = None) -> 
     return overrides
 
 
-def load_for(graph: str, title: str, **loading: Any):
+def load_for(graph: str, title: str, **loading: Any) -> CsrGraph:
     """The graph, with a line of progress; `loading` goes to `load_graph`."""
     from warpsift.graph import load_graph
     from warpsift.report.progress import Progress

@@ -71,7 +71,7 @@ def area(
       warpsift area mff --gpu gtx480
     """
     from warpsift.machines import load_machine
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
     from warpsift.units import unit_named
 
     machine = load_machine(gpu, overrides_of(set_))

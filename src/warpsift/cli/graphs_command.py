@@ -47,7 +47,7 @@ def info(
     if as_json:
         print_json(facts)
         return
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
 
     console().print(table_of("", ["", ""], [[k.replace("_", " "), v] for k, v in facts.items()]))
 
@@ -69,7 +69,7 @@ def list_(what: Annotated[Listing, typer.Argument()], as_json: JsonOption = Fals
       warpsift list graphs
       warpsift list units
     """
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
 
     rows = LISTED[what]()
     if as_json:

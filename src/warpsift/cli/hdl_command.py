@@ -58,7 +58,7 @@ def hdl(
 
 def _stats(spec: Any, library: Path | None, as_json: bool) -> None:
     from warpsift.hdl.synthesis import LIBRARY, LIBRARY_NODE_NM, synthesise
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
 
     parts = synthesise(spec, library or LIBRARY)
     rows: list[dict[str, Any]] = [

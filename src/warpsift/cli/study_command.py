@@ -99,7 +99,7 @@ def _show(rows: list[dict[str, Any]], columns: list[str], drawing: tuple[Path | 
     if as_json:
         print_json(rows)
         return
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
 
     cells = [[f"{row[c]:.4g}" if isinstance(row[c], float) else row[c] for c in columns] for row in rows]
     console().print(table_of("", columns, cells))

@@ -69,7 +69,7 @@ def _interrupt(*_: object) -> None:
 
 
 def _show_plan(requests: list[Any], store: Path, as_json: bool) -> None:
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
     from warpsift.store.store import Store
     from warpsift.sweep import plan
 
@@ -196,7 +196,7 @@ def results_(
 
 
 def _print_rows(rows: list[dict[str, Any]], columns: list[str]) -> None:
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
 
     if not rows:
         console().print("no runs")
@@ -232,7 +232,7 @@ def pareto(
     from dataclasses import asdict
 
     from warpsift.report.charts import draw_pareto
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
     from warpsift.store.designs import pareto as designs_of
     from warpsift.store.rows import QueryError
 

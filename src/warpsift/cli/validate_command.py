@@ -41,7 +41,7 @@ def validate(
         return
     from rich.text import Text
 
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
 
     screen = console()
     for section in found:

@@ -59,8 +59,8 @@ sockets = component("sockets", SOCKETS)
 
 
 @intrinsic
-def _jit_call(typing_context, address, S, what, a, b):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+def _jit_call(typing_context, address, S, what, a, b):
+    def codegen(context, builder, signature, arguments):
         number = ir.IntType(64)
         root = context.get_value_type(S_t)
         kind = ir.FunctionType(number, [root, number, number, number]).as_pointer()
@@ -129,7 +129,7 @@ def with_bit(mask, socket, on):
     return mask | bit if on != 0 else mask & (bit ^ -1)
 
 
-def unit_calls(part: str, socket: int) -> Callable[[Callable], Any]:
+def unit_calls(part: str, socket: int) -> Callable[[Callable[..., Any]], Any]:
     """Decorates a unit's function `calls(S, what, a, b)`; `part` is what the progress line says is being compiled."""
     return callback(part, f"socket {socket}", i64, S_t, i64, i64, i64)
 

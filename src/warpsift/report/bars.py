@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from warpsift.report.charts import plain
 from warpsift.report.pictures import save_picture
@@ -41,7 +42,7 @@ def draw(comparison: Comparison, path: Path) -> None:
     pyplot.close(figure)
 
 
-def _stack(axis, labels: list[str], gpu: list[float], unit: list[float]) -> None:
+def _stack(axis: Any, labels: list[str], gpu: list[float], unit: list[float]) -> None:
     places = range(len(labels))
     axis.bar(places, gpu, color=GPU_COLOUR, label="GPU", width=0.6)
     axis.bar(places, unit, bottom=gpu, color=UNIT_COLOUR, label="unit", width=0.6)

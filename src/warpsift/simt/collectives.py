@@ -6,6 +6,8 @@ written in terms of them, shared memory and barriers, so its cost is what its te
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import DTypeLike
@@ -98,7 +100,7 @@ class CollectiveThreads(BasicThreads):
     def newest_load(self) -> int:
         return self._loads
 
-    def issue_shared(self, address: np.ndarray, itemsize: int, returns: bool, uses: tuple) -> None:
+    def issue_shared(self, address: np.ndarray, itemsize: int, returns: bool, uses: tuple[Any, ...]) -> None:
         wait, _, _ = self._dependences(uses)
         self._flush()
         slot = NO_SLOT

@@ -302,7 +302,7 @@ class Threads:
         self._issue(STORE, coalesce.emit_lines, array, address, False, (index, value))
         array.host[position] = value.at(self.scope) if isinstance(value, Register) else value
 
-    def _atomic(self, function: Callable, array: DeviceArray, index: Value, value: Value, used: bool) -> Any:
+    def _atomic(self, function: Callable[..., Any], array: DeviceArray, index: Value, value: Value, used: bool) -> Any:
         position, address = self._address(array, index, 0)
         slot = self._issue(ATOMIC, coalesce.emit_atomics, array, address, used, (index, value))
         scope = self.scope
@@ -370,7 +370,13 @@ class Threads:
             self.spend(1, chained=not index.counts)  # add.s64; of a loop counter: off the critical path
 
     def _issue(
-        self, kind: int, emit: Callable, array: DeviceArray, address: np.ndarray, returns: bool, uses: tuple
+        self,
+        kind: int,
+        emit: Callable[..., Any],
+        array: DeviceArray,
+        address: np.ndarray,
+        returns: bool,
+        uses: tuple[Any, ...],
     ) -> int:
         """Record a memory instruction; gives the scoreboard slot that its result occupies."""
         wait, _, _ = self._dependences(uses)

@@ -30,7 +30,8 @@ def run(algorithm: str, unit: str, graph: CsrGraph, spec: dict | None = None, **
     graph, prepared = chosen.prepare(graph, Options(**options))
     counter = Counter()
     machine = None if spec is None else load_machine("gtx980", {f"scu.{key}": value for key, value in spec.items()})
-    driver = resolve(unit).driver(algorithm, machine)
+    plugged_in = resolve(unit)
+    driver = chosen.styles["frontier"] if plugged_in is None else plugged_in.driver(algorithm, machine)
     outcome = driver(Gpu(counter, memory_bytes=1 << 28), graph, prepared)
     if prepared.max_iterations is None or algorithm == "pagerank":
         verdict = chosen.check(graph, outcome, prepared)

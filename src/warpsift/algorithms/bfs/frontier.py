@@ -10,6 +10,8 @@ its edges are expanded twice. The answer stays right; the ledger says what it co
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warpsift.algorithms.algorithm import Outcome, Work
@@ -156,7 +158,7 @@ def expand_frontier(gpu: Gpu, device: DeviceGraph, nodes: Queue, edges: Queue, w
     work.edges_touched += len(edges)
 
 
-def contract_frontier(gpu: Gpu, edges: Queue, following: Queue, seen: tuple, options: BfsOptions) -> None:
+def contract_frontier(gpu: Gpu, edges: Queue, following: Queue, seen: tuple[Any, ...], options: BfsOptions) -> None:
     """The edge frontier's unvisited nodes into the next node frontier; `seen` is bitmask, labels and depth."""
     count = len(edges)
     following.reserve(count)

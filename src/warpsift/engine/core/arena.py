@@ -63,8 +63,8 @@ def accessor(dtype: np.dtype) -> Any:
     itemsize = dtype.itemsize
 
     @intrinsic
-    def row(typing_context, address, index):  # type: ignore[no-untyped-def]
-        def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def row(typing_context, address, index):
+        def codegen(context, builder, signature, arguments):
             base, position = arguments
             offset = builder.mul(position, context.get_constant(types.int64, itemsize))
             return builder.inttoptr(builder.add(base, offset), context.get_value_type(record_type))
@@ -104,8 +104,8 @@ def _record_at(offset: int, dtype: np.dtype) -> Any:
     record_type = numba.from_dtype(dtype)
 
     @intrinsic
-    def record(typing_context, S):  # type: ignore[no-untyped-def]
-        def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def record(typing_context, S):
+        def codegen(context, builder, signature, arguments):
             root = builder.ptrtoint(arguments[0], cgutils.intp_t)
             where = builder.add(root, context.get_constant(types.int64, offset))
             return builder.inttoptr(where, context.get_value_type(record_type))

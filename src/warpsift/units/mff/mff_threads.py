@@ -15,6 +15,7 @@ gather reads the in-edges unless told otherwise, a scatter the out-edges (one bi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -260,7 +261,9 @@ class FastForwardThreads(CollectiveThreads):
             )
         return index, sizes
 
-    def _command(self, kind: int, columns: DeviceArray, request: tuple, over: str, uses: tuple) -> int:
+    def _command(
+        self, kind: int, columns: DeviceArray, request: tuple[np.ndarray, ...], over: str, uses: tuple[Any, ...]
+    ) -> int:
         """Record the warp-level command; gives its scoreboard slot."""
         wait, _, _ = self._dependences(uses)
         self._flush()

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -38,7 +39,7 @@ from warpsift.units.scu.scu_operation import (
 )
 from warpsift.units.scu.scu_spec import ScuSpec
 
-COMPARISONS: dict[str, Callable] = {
+COMPARISONS: dict[str, Callable[..., Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,

@@ -108,11 +108,11 @@ class Expansion:
     def lists(self, count: int) -> tuple[DeviceArray, DeviceArray]:
         return self.index.room(count), self.counts.room(count)
 
-    def steps(self, data: DeviceArray, count: int, **costs: Any) -> dict:
+    def steps(self, data: DeviceArray, count: int, **costs: Any) -> dict[str, Any]:
         """Step 1: build filter and order for the expansion of `data`; gives the keywords of step 2."""
         index, counts = self.lists(count)
         operands = (data, index, counts, count)
-        chosen: dict = {}
+        chosen: dict[str, Any] = {}
         if self.filter is not None:
             chosen["filter"], _ = self.scu.access_expansion_compaction(
                 *operands, filter=self.filter, phase="expand", **costs

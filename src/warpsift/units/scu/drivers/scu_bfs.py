@@ -7,6 +7,8 @@ with its culling, but ends in a bitmask instead of a compaction of its own. No g
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warpsift.algorithms.algorithm import Outcome, Work
@@ -86,7 +88,7 @@ def _expand(gpu: Gpu, device: DeviceGraph, nodes: Queue, edges: Queue, expansion
     set_length(edges, n)
 
 
-def _contract(gpu: Gpu, edges: Queue, state: tuple, mask: DeviceArray, culls: tuple[bool, bool]) -> None:
+def _contract(gpu: Gpu, edges: Queue, state: tuple[Any, ...], mask: DeviceArray, culls: tuple[bool, bool]) -> None:
     tiles = tiles_per_cta(gpu, len(edges))
     threads = -(-len(edges) // (tiles * THREADS_PER_CTA)) * THREADS_PER_CTA
     gpu.launch(contract, threads, edges.target, len(edges), *state, mask, tiles, culls, phase="contract")

@@ -6,6 +6,8 @@ an earlier one of the same expansion has beaten, and grouping orders the rest by
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from warpsift.algorithms.algorithm import Outcome, Work
@@ -76,7 +78,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: WccOptions, spec: ScuSpec | None = N
     return Outcome(labels.host.copy(), iterations, work, ledger.notes())
 
 
-def _expand(gpu: Gpu, rows: list, labels: DeviceArray, nodes: Queue, edges: Queue, expansion: Expansion) -> None:
+def _expand(gpu: Gpu, rows: list[Any], labels: DeviceArray, nodes: Queue, edges: Queue, expansion: Expansion) -> None:
     """Neighbours in every direction with the proposed label, one direction behind the other."""
     scu, count = expansion.scu, len(nodes)
     frontier = nodes.node.host[:count]
