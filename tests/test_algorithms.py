@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warpsift.algorithms import ALGORITHMS, OptionError, Options
+from warpsift.algorithms import ALGORITHMS, OptionError
 from warpsift.algorithms.common import INFINITY
 from warpsift.run.execute import simulate
 from warpsift.graph import CsrGraph, GraphError, load_graph
@@ -38,7 +38,8 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize(("algorithm", "style"), PAIRS)
 def test_odd_graphs(algorithm, style, name):
-    result = simulate(algorithm, ODD[name], style=style, source=0)
+    source = {"source": 0} if hasattr(ALGORITHMS[algorithm].options, "source") else {}
+    result = simulate(algorithm, ODD[name], style=style, **source)
     assert result.check == "pass", result.check_reason
 
 
@@ -180,7 +181,7 @@ def test_pagerank_says_why_it_stopped():
 def test_a_wrong_answer_fails_its_check():
     graph = load_graph("grid-8x8")
     for name, algorithm in ALGORITHMS.items():
-        prepared, options = algorithm.prepare(graph, Options())
+        prepared, options = algorithm.prepare(graph, algorithm.options())
         outcome = algorithm.styles["frontier"](Gpu(Counter(), memory_bytes=1 << 22), prepared, options)
         assert algorithm.check(prepared, outcome, options).passed
         outcome.values[5] += 1

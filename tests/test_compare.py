@@ -23,6 +23,7 @@ from warpsift.machines import load_machine
 from warpsift.report.figures import Chart, Figure, PaperValue
 from warpsift.report.text_bars import WIDTH, bar_lines
 from warpsift.run.request import RequestError, make_request
+from warpsift.units import UnitError
 from warpsift.sweep import SweepOptions, run_sweep
 
 TINY = Scale("tiny", 512, (1, 2), 1)
@@ -91,14 +92,14 @@ def test_bars_in_the_terminal():
 
 def test_wrong_requests():
     graph = load_graph("grid-4x4")
-    with pytest.raises(RequestError, match="unknown unit 'scuu': did you mean 'scu'"):
+    with pytest.raises(UnitError, match="unknown unit 'scuu': did you mean 'scu'"):
         compare("bfs", graph, ["none", "scuu"], gpu="tx1")
     with pytest.raises(RequestError, match="compare needs a GPU to time on"):
         compare("bfs", graph, ["none", "scu"])
     for words in (("run", "bfs", "--unit", "scu+mff"), ("compare", "bfs", "--units", "none,scu+mff")):
         done = call(*words, "--graph", "grid-4x4", "--gpu", "tx1")
         assert done.returncode == 2
-        assert "the units cannot be combined, since they accelerate different styles" in done.stderr
+        assert "these do not combine (scu: frontier, mff: vertex)" in done.stderr
 
 
 @pytest.mark.parametrize("paper", [scu, mff, which_unit], ids=["scu", "mff", "which-unit"])
@@ -167,7 +168,7 @@ def test_a_report_begins_with_what_was_met():
 
 def test_a_figure_whose_run_failed_is_left_out_and_the_page_says_why(tmp_path, monkeypatch):
     good = make_request("bfs", "grid-5x5", {"seed": 1})
-    bad = make_request("bfs", "grid-5x5", {"style": "vertex", "active": "nonsense"})
+    bad = make_request("bfs", "grid-5x5", {"source": 99})
 
     class Experiment:
         def __init__(self, name, wanted):
@@ -185,7 +186,7 @@ def test_a_figure_whose_run_failed_is_left_out_and_the_page_says_why(tmp_path, m
     plan = reproducing.Plan("scu", TINY, tmp_path, SweepOptions(workers=1, quiet=True))
     page, figures = reproducing.reproduce(plan)
     assert [figure.title for figure in figures] == ["one"]
-    assert "Left out: two; bfs on grid-5x5 failed: active must be" in page.read_text()
+    assert "Left out: two; bfs on grid-5x5 failed: source 99 is not a node" in page.read_text()
 
 
 def test_sizes_of_graphs():

@@ -198,9 +198,9 @@ def test_the_command_that_runs_a_cell_again(request_, command):
     assert command_of(request_.as_dict()) == command
 
 
-def test_an_option_that_the_command_line_lacks_is_given_in_python():
+def test_every_option_has_a_flag():
     command = command_of(make_request("pagerank", "kron-7", {"dangling": True}))
-    assert command.startswith("python -c ") and "dangling=True" in command
+    assert command == "warpsift run pagerank --graph kron-7 --dangling"
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warpsift import units
-from warpsift.algorithms import ALGORITHMS, Options
+from warpsift.algorithms import ALGORITHMS
 from warpsift.algorithms.common import INFINITY
 from warpsift.units.scu.drivers import scu_sssp as sssp_scu
 from warpsift.graph import CsrGraph, load_graph
@@ -34,7 +34,7 @@ def edges(nodes: int, pairs: list[tuple[int, int]], weights=None) -> CsrGraph:
 def run(algorithm: str, unit: str, graph: CsrGraph, machine: Machine | None = None, **options):
     """Outcome and counters of a checked run."""
     chosen = ALGORITHMS[algorithm]
-    graph, prepared = chosen.prepare(graph, Options(**options))
+    graph, prepared = chosen.prepare(graph, chosen.options(**options))
     counter = Counter()
     outcome = units.resolve(unit, machine)[algorithm](Gpu(counter, memory_bytes=1 << 28), graph, prepared)
     if prepared.max_iterations is None or algorithm == "pagerank":

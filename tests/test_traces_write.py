@@ -12,8 +12,8 @@ import pytest
 
 import warpsift
 from test_traces_read import Keep, waits
-from warpsift.algorithms import ALGORITHMS, Options
-from warpsift.run.execute import Observer
+from warpsift.algorithms import ALGORITHMS
+from warpsift.run.observer import Observer
 from warpsift.graph import load_graph
 from warpsift.run.sinks import Observed
 from warpsift.simt import Gpu
@@ -34,7 +34,7 @@ def export(folder, run, **choices):
 
 def algorithm(name, style, graph="kron-7"):
     chosen = ALGORITHMS[name]
-    prepared, options = chosen.prepare(load_graph(graph), Options())
+    prepared, options = chosen.prepare(load_graph(graph), chosen.options())
     return lambda gpu: chosen.styles[style](gpu, prepared, options)
 
 

@@ -8,9 +8,9 @@ import platform
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent.parent
-# Everything between a loaded graph and a finished result. The graph itself is in the key by its content.
-_FOLDERS = ("algorithms", "costs", "engine", "machines", "simt", "units")
-_FILES = ("api.py", "request.py", "results/energy.py", "results/record.py", "results/sinks.py", "results/timing.py")
+# Everything between a request and a finished result. A loaded graph is in the key by its content, but what a run makes
+# of it (random weights, reversed edges) is not.
+ROOMS = ("algorithms", "costs", "engine", "graph", "machines", "run", "simt", "units")
 
 
 @functools.cache
@@ -19,11 +19,9 @@ def source_version() -> str:
     from warpsift.engine.core.compiled_code import fingerprint
 
     digest = hashlib.blake2b(fingerprint().encode(), digest_size=8)
-    paths = [_PACKAGE / name for name in _FILES]
-    for folder in _FOLDERS:
-        paths += sorted(p for p in (_PACKAGE / folder).rglob("*") if p.suffix in (".py", ".toml", ".csv"))
-    for path in paths:
-        digest.update(str(path.relative_to(_PACKAGE)).encode() + b"\0" + path.read_bytes() + b"\0")
+    for room in ROOMS:
+        for path in sorted(p for p in (_PACKAGE / room).rglob("*") if p.suffix in (".py", ".toml", ".csv")):
+            digest.update(str(path.relative_to(_PACKAGE)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
 

@@ -32,6 +32,7 @@ class MffUnit(Unit):
     spec_type = MffSpec
     place = Place.BEFORE_L2
     style = "vertex"
+    network_stalls = ("mff_stall_reply_cycles",)
     tables = Path(__file__).parent
 
     def drivers(self, machine: Machine | None) -> Mapping[str, Driver]:
