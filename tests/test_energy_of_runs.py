@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from benchmarks import energy_tables
+from warpsift.studies import saving_tables as energy_tables
 
 from test_cli import call
 from warpsift import simulate

@@ -1,4 +1,4 @@
-"""What a larger L1 would cost in power and time, which the study of larger caches leaves out (MFF paper, section 6.2)."""
+"""What a larger L1 would cost in power and time; the study of larger caches leaves it out (MFF paper, section 6.2)."""
 
 from __future__ import annotations
 

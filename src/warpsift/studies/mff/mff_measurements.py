@@ -67,9 +67,7 @@ class ComputeOnly:
         """No unit with operations of its own takes part here."""
 
 
-def measure(
-    graph: CsrGraph, algorithm: str, variant: str, choices: Mapping[str, Any], all_phases: bool = True
-) -> Row:
+def measure(graph: CsrGraph, algorithm: str, variant: str, choices: Mapping[str, Any], all_phases: bool = True) -> Row:
     """Run one algorithm in one variant; the numbers of its compute stage. `choices` name the GPU, and more if wanted.
 
     Without `all_phases` the engine does not see vertex scheduling and commits, which saves most of the time on graphs

@@ -1,7 +1,7 @@
 """The energy tables of docs/energy.md from a store of runs: savings, ceilings, and whether a conclusion survives.
 
     warpsift sweep examples/scu_tables.toml --store scu.db
-    python -m benchmarks.energy_tables scu.db
+    python -m warpsift.studies.saving_tables scu.db
 
 Pairs every run with a unit with the plain run of the same algorithm, graph, GPU, style and options; means over graphs
 and sources are geometric. For the MFF the compute stage counts, as in its paper.
@@ -14,16 +14,16 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from warpsift.run.comparison import COMPUTE_PHASE
 from warpsift.costs.ceilings import reduction_limit
 from warpsift.costs.energy import GPU_IDLE, EnergyReport
 from warpsift.costs.sensitivity import Conclusion, conclude, of_mean_ratio
-from warpsift.studies.scu import scu_fig09 as fig09
-from warpsift.studies.scu import scu_fig10 as fig10
-from warpsift.store.stored_energy import energy_of_stored
+from warpsift.run.comparison import COMPUTE_PHASE
+from warpsift.store.canonical_json import to_json
 from warpsift.store.rows import geometric_mean
 from warpsift.store.store import Record, Store
-from warpsift.store.canonical_json import to_json
+from warpsift.store.stored_energy import energy_of_stored
+from warpsift.studies.scu import scu_fig09 as fig09
+from warpsift.studies.scu import scu_fig10 as fig10
 
 SAME = ("algorithm", "graph", "gpu", "style")
 Pairs = list[tuple[Record, Record]]
