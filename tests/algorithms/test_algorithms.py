@@ -38,7 +38,8 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize(("algorithm", "style"), PAIRS)
 def test_odd_graphs(algorithm, style, name):
-    result = simulate(algorithm, ODD[name], style=style, source=0)
+    source = {"source": 0} if hasattr(ALGORITHMS[algorithm].options, "source") else {}
+    result = simulate(algorithm, ODD[name], style=style, **source)
     assert result.check == "pass", result.check_reason
 
 

@@ -10,11 +10,10 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from support import browser
-from warpsift.algorithms import Options
 from warpsift.report.figures import Chart, Figure, FigureError, PaperValue, Provenance, Report
 from warpsift.report.html import write_report
 from warpsift.report.numbers import shown
-from warpsift.report.provenance import _USUAL, _flags, command_of
+from warpsift.report.provenance import command_of
 from warpsift.run.request import Request, make_request
 
 EVIL = '</script><script>document.title="owned"</script><img src=x onerror="document.title=1">$a^$ & \'"'
@@ -199,24 +198,9 @@ def test_the_command_that_runs_a_cell_again(request_, command):
     assert command_of(request_.as_dict()) == command
 
 
-def test_the_flags_of_commands_are_those_of_the_command_line():
-    """Reports do not ask the command line, so this does."""
-    import typer.main
-
-    from warpsift.cli import app
-
-    command = typer.main.get_command(app).commands["run"]
-    known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
-    for name, (on, off) in _flags().items():
-        assert on in known, name
-        if isinstance(_USUAL.get(name, getattr(Options(), name, None)), bool):
-            usual = _USUAL.get(name, getattr(Options(), name, None))
-            assert (off if usual else on) in known, name
-
-
-def test_an_option_that_the_command_line_lacks_is_given_in_python():
+def test_every_option_has_a_flag():
     command = command_of(make_request("pagerank", "kron-7", {"dangling": True}))
-    assert command.startswith("python -c ") and "dangling=True" in command
+    assert command == "warpsift run pagerank --graph kron-7 --dangling"
 
 
 @pytest.fixture(scope="module")

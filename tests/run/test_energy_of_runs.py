@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from benchmarks import energy_tables
 
 from support.command_line import call
 from warpsift import simulate
@@ -19,6 +18,7 @@ from warpsift.run.comparison import compare
 from warpsift.run.request import make_request
 from warpsift.run.run_energy import has_prices
 from warpsift.store.stored_energy import energy_of_stored
+from warpsift.studies import saving_tables as energy_tables
 from warpsift.sweep import SweepOptions, run_sweep
 
 PRICED = [name for name in machine_names() if has_prices(load_machine(name))]

@@ -86,7 +86,7 @@ def test_a_report_begins_with_what_was_met():
 
 def test_a_figure_whose_run_failed_is_left_out_and_the_page_says_why(tmp_path, monkeypatch):
     good = make_request("bfs", "grid-5x5", {"seed": 1})
-    bad = make_request("bfs", "grid-5x5", {"style": "vertex", "active": "nonsense"})
+    bad = make_request("bfs", "grid-5x5", {"source": 99})
 
     class Experiment:
         def __init__(self, name, wanted):
@@ -104,7 +104,7 @@ def test_a_figure_whose_run_failed_is_left_out_and_the_page_says_why(tmp_path, m
     plan = reproducing.Plan("scu", TINY, tmp_path, SweepOptions(workers=1, quiet=True))
     page, figures = reproducing.reproduce(plan)
     assert [figure.title for figure in figures] == ["one"]
-    assert "Left out: two; bfs on grid-5x5 failed: active must be" in page.read_text()
+    assert "Left out: two; bfs on grid-5x5 failed: source 99 is not a node" in page.read_text()
 
 
 def test_sizes_of_graphs():

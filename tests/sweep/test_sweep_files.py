@@ -56,7 +56,7 @@ source = 2
 symmetrise = [false, true]
 drop_self_loops = [false, true]
 [[grid]]
-algorithm = "bfs"
+algorithm = "sssp"
 graph = "kron-7"
 graph_seed = [1, 2]
 random_weights = false

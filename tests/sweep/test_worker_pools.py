@@ -117,7 +117,7 @@ def test_everything_is_compiled_before_the_workers_start(monkeypatch):
 
     monkeypatch.setattr(api, "run_request", watched)
     wanted = [make_request("bfs", "kron-8", {"seed": seed, "source": 200}) for seed in (1, 2)]
-    wanted += [make_request("bfs", "kron-8", {"style": "vertex", "active": "nonsense"})]
+    wanted += [make_request("bfs", "kron-8", {"style": "vertex", "source": 9999})]
     wanted += [make_request("sssp", "kron-8", {"gpu": "tx1", "unit": "scu"})]
     sweeping_run.compile_for(plan(wanted), SweepProgress(enabled=False))
     assert ran == [

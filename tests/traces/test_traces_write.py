@@ -13,9 +13,9 @@ import pytest
 import warpsift
 from support.tapes import Tape
 from support.trace_files import waits
-from warpsift.algorithms import ALGORITHMS, Options
+from warpsift.algorithms import ALGORITHMS
 from warpsift.graph import load_graph
-from warpsift.run.execute import Observer
+from warpsift.run.observer import Observer
 from warpsift.run.sinks import Observed
 from warpsift.simt import Gpu, kernel
 from warpsift.simt import stream as s
@@ -34,7 +34,7 @@ def export(folder, run, **choices):
 
 def algorithm(name, style, graph="kron-7"):
     chosen = ALGORITHMS[name]
-    prepared, options = chosen.prepare(load_graph(graph), Options())
+    prepared, options = chosen.prepare(load_graph(graph), chosen.options())
     return lambda gpu: chosen.styles[style](gpu, prepared, options)
 
 

@@ -72,7 +72,6 @@ def caches(
       warpsift study caches --graph dblp-2010 --algorithms sssp --max-iterations 12
     """
     _check(plot)
-    from warpsift.algorithms import Options
     from warpsift.report.progress import Progress
     from warpsift.run.request import algorithm_named
     from warpsift.studies import cache_study as module
@@ -80,8 +79,8 @@ def caches(
     names = [algorithm_named(name).name for name in algorithms.split(",")]
     loaded = load_for(graph, f"cache study on {graph}")
     with Progress(f"cache study on {graph}") as progress:
-        options = Options(max_iterations=max_iterations)
-        rows = module.study(loaded, names, gpu, overrides_of(set_), options, progress.note)
+        choices = {"overrides": overrides_of(set_), "max_iterations": max_iterations}
+        rows = module.study(loaded, names, gpu, choices, progress.note)
     columns = ["algorithm", "instead", "factor", "cycles", "dram_bytes", "speedup", "share_of_mff"]
     _show(rows, columns, (plot, module.plot), as_json)
 

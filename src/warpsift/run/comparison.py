@@ -193,7 +193,7 @@ def check_comparison(
 ) -> dict[tuple[str, str], Request]:
     """The runs of a comparison by unit and style, the baselines first; what cannot be run is told before any run."""
     if not choices.get("gpu"):
-        raise RequestError("compare needs a GPU to time on: --gpu gtx980 (see 'warpsift list machines')")
+        raise RequestError("compare needs a GPU to time on: --gpu gtx980 (gpu='gtx980'; see 'warpsift list machines')")
     chosen = algorithm_named(algorithm)
     found = {name: resolve(name) for name in units}
     usual = choices.get("style", chosen.usual_style)

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-from warpsift.algorithms import ALGORITHMS, Options
 from warpsift.algorithms.operators.scheduling import COMPUTE_PHASE
-from warpsift.engine.engine import Engine
 from warpsift.graph import CsrGraph
-from warpsift.machines import load_machine
 from warpsift.report.pictures import save_picture
-from warpsift.simt import Chunk, Gpu, LaunchInfo, Sink
+from warpsift.run.execute import run_request
+from warpsift.run.observer import Observer
+from warpsift.run.request import make_request
+from warpsift.simt import Chunk, LaunchInfo, Sink
 from warpsift.simt.stream import LINE_SHIFT, LOAD, UnitOperation
 
 WINDOWS = (1, 2, 4, 8, 16, 32, 64)
@@ -112,13 +113,12 @@ def study(
     note: Callable[[str], None] = lambda text: None,
 ) -> list[Row]:
     """One row per window: requests that leave L1 and sectors that come from DRAM, per array and normalised."""
-    machine = load_machine(gpu, overrides)
-    prepared, options = ALGORITHMS["pagerank"].prepare(graph, Options(max_iterations=1))
+    asked = {"gpu": gpu, "overrides": overrides or {}, "style": "vertex", "max_iterations": 1, "check": False}
+    request = make_request("pagerank", graph.name, asked)
     rows: list[Row] = []
     for window in windows:
         note(f"PageRank, window {window}")
-        engine = Engine(machine)
-        ALGORITHMS["pagerank"].styles["vertex"](Gpu(Windowed(engine, window)), prepared, options)
+        engine = run_request(request, graph, Observer(before_engine=partial(Windowed, window=window))).engine
         launch = next(result for result in engine.launches if result.launch.phase == COMPUTE_PHASE)
         row: Row = {"graph": graph.name, "window": window, "cycles": launch.counters.cycles}
         for short, name in ARRAYS.items():

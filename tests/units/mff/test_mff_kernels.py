@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from oracles import naive_mff
 from support.tapes import Tape
-from warpsift.algorithms import ALGORITHMS, OptionError, Options
+from warpsift.algorithms import ALGORITHMS, OptionError
+from warpsift.algorithms.pagerank.pagerank_options import PagerankOptions
 from warpsift.graph import load_graph
 from warpsift.simt import Counter, DeviceMemoryError, Gpu, KernelError, kernel
 from warpsift.simt.stream import COMMAND, POST
@@ -243,7 +244,7 @@ GRAPHS = ["delaunay-9", "rmat-9", "kron-8", "web-1000", "collab-800", "grid-20x2
 def test_same_answer_and_super_steps_as_the_plain_gpu(graph, name):
     algorithm = ALGORITHMS[name]
     for choice in ({}, {"bit_setting": "byte"}, {"active": "all", "target_words": 5}):
-        prepared, options = algorithm.prepare(load_graph(graph), Options(**choice))
+        prepared, options = algorithm.prepare(load_graph(graph), algorithm.options(**choice))
         plain = algorithm.styles["vertex"](small_gpu(), prepared, options)
         unit = DRIVERS[name](small_gpu(), prepared, options)
         assert np.array_equal(unit.values, plain.values)
@@ -253,7 +254,7 @@ def test_same_answer_and_super_steps_as_the_plain_gpu(graph, name):
 
 def test_the_plain_gpu_at_the_units_occupancy():
     tape = Tape()
-    prepared, options = ALGORITHMS["pagerank"].prepare(load_graph("rmat-8"), Options(occupancy="target"))
+    prepared, options = ALGORITHMS["pagerank"].prepare(load_graph("rmat-8"), PagerankOptions(occupancy="target"))
     ALGORITHMS["pagerank"].styles["vertex"](small_gpu(tape), prepared, options)
     pull = next(launch for launch, _ in tape.launches if launch.phase == "compute")
     assert (pull.threads_per_cta, pull.shared_bytes_per_cta) == (128, 16384)
@@ -261,8 +262,8 @@ def test_the_plain_gpu_at_the_units_occupancy():
 
 def test_checked_activation_gives_the_same_levels_with_fewer_activations():
     algorithm = ALGORITHMS["bfs"]
-    graph, options = algorithm.prepare(load_graph("kron-8"), Options())
-    _, checked = algorithm.prepare(graph, Options(checked_activation=True, source=options.source))
+    graph, options = algorithm.prepare(load_graph("kron-8"), algorithm.options())
+    _, checked = algorithm.prepare(graph, algorithm.options(checked_activation=True, source=options.source))
     plain = algorithm.styles["vertex"](small_gpu(), graph, options)
     fewer = algorithm.styles["vertex"](small_gpu(), graph, checked)
     assert np.array_equal(plain.values, fewer.values)
@@ -276,9 +277,7 @@ def test_checked_activation_gives_the_same_levels_with_fewer_activations():
 
 
 def test_options_out_of_range():
-    graph, options = ALGORITHMS["pagerank"].prepare(load_graph("rmat-8"), Options(occupancy="half"))
     with pytest.raises(OptionError, match="occupancy must be 'full' or 'target', not 'half'"):
-        ALGORITHMS["pagerank"].styles["vertex"](small_gpu(), graph, options)
-    graph, options = ALGORITHMS["pagerank"].prepare(load_graph("rmat-8"), Options(target_words=33))
+        PagerankOptions(occupancy="half")
     with pytest.raises(OptionError, match="target_words must lie between 1 and 32, not 33"):
-        DRIVERS["pagerank"](small_gpu(), graph, options)
+        PagerankOptions(target_words=33)

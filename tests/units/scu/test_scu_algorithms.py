@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from warpsift.algorithms import ALGORITHMS, Options
+from warpsift.algorithms import ALGORITHMS
 from warpsift.algorithms.conventions import INFINITY
 from warpsift.graph import CsrGraph, load_graph
 from warpsift.machines import load_machine
@@ -27,7 +27,7 @@ def edges(nodes: int, pairs: list[tuple[int, int]], weights=None) -> CsrGraph:
 def run(algorithm: str, unit: str, graph: CsrGraph, spec: dict | None = None, **options):
     """Outcome and counters of a checked run; `spec` are keys of the machine's [scu]."""
     chosen = ALGORITHMS[algorithm]
-    graph, prepared = chosen.prepare(graph, Options(**options))
+    graph, prepared = chosen.prepare(graph, chosen.options(**options))
     counter = Counter()
     machine = None if spec is None else load_machine("gtx980", {f"scu.{key}": value for key, value in spec.items()})
     plugged_in = resolve(unit)

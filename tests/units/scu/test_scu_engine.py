@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from warpsift.algorithms import ALGORITHMS, Options
+from warpsift.algorithms import ALGORITHMS
 from warpsift.engine.engine import Engine
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
@@ -349,7 +349,7 @@ def test_timed_runs_pass_their_check(algorithm, unit):
     machine = load_machine("tx1")
     chosen = ALGORITHMS[algorithm]
     graph, options = chosen.prepare(
-        load_graph("rmat-8"), Options(max_iterations=3 if algorithm == "pagerank" else None)
+        load_graph("rmat-8"), chosen.options(max_iterations=3 if algorithm == "pagerank" else None)
     )
     engine = Engine(machine, unit_named(unit).components(), checks=True)
     outcome = unit_named(unit).driver(algorithm, machine)(Gpu(engine), graph, options)

@@ -33,6 +33,7 @@ class MffUnit(Unit):
     place = Place.BEFORE_L2
     style = "vertex"
     scheduled = ("bfs", "sssp", "wcc")  # PageRank works on all vertices
+    network_stalls = ("mff_stall_reply_cycles",)
     tables = Path(__file__).parent
 
     def drivers(self, machine: Machine | None) -> Mapping[str, Driver]:

@@ -33,6 +33,7 @@ class ScuUnit(Unit):
     spec_type = ScuSpec
     place = Place.CROSSBAR_CLIENT
     style = "frontier"
+    network_stalls = ("scu_stall_network_cycles", "scu_stall_hash_network_cycles")
     tables = Path(__file__).parent
     enhanced = True
     schedules = True

@@ -1,6 +1,6 @@
 """From our speedups to the paper's, step by step, and the plain GPU that each step would need.
 
-    warpsift sweep examples/scu_gap.toml --store gap.db && python -m benchmarks.scu_gap gap.db
+    warpsift sweep examples/scu_gap.toml --store gap.db && python -m warpsift.studies.scu.scu_gap_tables gap.db
 
 A step changes plain GPU, unit or both. "Needed" is what the plain GPU would
 have to take for the paper's speedup over our run with the unit, and over the same run with the unit at its analytic
@@ -15,6 +15,7 @@ from typing import Any
 
 from warpsift.store.rows import geometric_mean
 from warpsift.store.store import Store
+from warpsift.studies.markdown_rows import head, line
 
 PAPER = {("bfs", "tx1"): 3.83, ("sssp", "tx1"): 3.24, ("bfs", "gtx980"): 1.41, ("sssp", "gtx980"): 1.65}
 FEW = {"sm.threads": 256, "sm.warps": 8}  # the other reading of the paper's table 4
@@ -85,7 +86,7 @@ def read(path: str) -> dict[tuple[str, str, str], dict[str, dict[Key, Timed]]]:
         if record.status != "done" or result is None or request["visibility_ctas"] is not None:
             continue
         changed = frozenset(item for item in request["overrides"].items() if item not in DEFAULTS.items())
-        key = (changed, bool(request["options"]["split_kernels"]))
+        key = (changed, bool(request["options"].get("split_kernels")))
         per_arc = 1e9 / record.graph["edges"]
         timed = Timed(
             result["gpu_seconds"] * per_arc,
@@ -101,7 +102,7 @@ def table(algorithm: str, gpu: str, runs: dict[str, dict[str, dict[Key, Timed]]]
     paper = PAPER[algorithm, gpu]
     print(f"\n{algorithm}, {gpu} (paper {paper})\n")
     heads = ["step", "graph", "plain ns/arc", "GPU + unit (floor)", "speedup", "needed", "needed at the floor"]
-    print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
+    print(head(heads))
     for step in STEPS:
         if step.only not in ("", algorithm):
             continue
@@ -114,7 +115,7 @@ def table(algorithm: str, gpu: str, runs: dict[str, dict[str, dict[Key, Timed]]]
             speedups.append(plain.gpu / (mine.gpu + mine.unit))
             cells = [step.name, graph, f"{plain.gpu:.2f}", f"{mine.gpu:.2f} + {mine.unit:.2f} ({mine.floor:.2f})"]
             cells += [f"{speedups[-1]:.2f}", f"{paper * (mine.gpu + mine.unit):.1f}"]
-            print("| " + " | ".join([*cells, f"{paper * (mine.gpu + mine.floor):.1f}"]) + " |")
+            print(line([*cells, f"{paper * (mine.gpu + mine.floor):.1f}"]))
         if speedups:
             mean = f"{geometric_mean(speedups):.2f}"
             print(f"| {step.name} | geometric mean of {len(speedups)} |  |  | **{mean}** |  |  |")

@@ -1,6 +1,6 @@
 """Compare warpsift's instruction counts with the PTX of equal CUDA kernels (docs/instruction-counts.md).
 
-    python -m benchmarks.ptx_counts            needs nvcc; warpsift itself does not
+    python -m warpsift.studies.instruction_counts.ptx_comparison            needs nvcc; warpsift itself does not
 
 Counted is the longest path: warp 0 of a CTA in which every thread takes every branch that keeps it going. For a PTX
 kernel that is all its instructions; loops are counted per iteration.
@@ -24,7 +24,7 @@ from warpsift.algorithms.sssp.frontier import contract as sssp_contract
 from warpsift.simt import Chunk, Gpu, LaunchInfo
 from warpsift.simt.stream import ALU
 
-SOURCE = Path(__file__).parent / "ptx" / "kernels.cu"
+SOURCE = Path(__file__).parent / "cuda_twins.cu"
 N = 256
 
 

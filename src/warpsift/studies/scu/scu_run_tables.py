@@ -1,7 +1,7 @@
 """The tables of docs/scu.md from a store of runs.
 
     warpsift sweep examples/scu_tables.toml --store scu.db
-    python -m benchmarks.scu_tables scu.db
+    python -m warpsift.studies.scu.scu_run_tables scu.db
 
 One table per algorithm and GPU, a row per graph: a mean over the sources that the store has, with the least and the
 largest speedup. Means over graphs are geometric for speedups, arithmetic for shares. Last come the paper's claims

@@ -1,6 +1,6 @@
 """What share of SSSP's elements filtering leaves (SCU paper, section 4.5: 22 %), under readings and assumptions.
 
-    python -m benchmarks.scu_elements --gpus tx1 --graphs cond,delaunay --variants "as modelled;weights 1 to 10"
+    python -m warpsift.studies.scu.scu_element_readings --graphs cond,delaunay --variants "as modelled;weights 1 to 10"
 
 The paper says neither which elements it counts, nor its weights, nor its delta, nor how long a filter remembers. Each
 variant changes one of them for plain GPU and unit alike; each column counts in another way. Functional layer only, so
@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from benchmarks import driver_of
-from warpsift.algorithms import ALGORITHMS, Options
 from warpsift.algorithms.sssp.frontier import delta_of
+from warpsift.algorithms.sssp.sssp_options import SsspOptions
 from warpsift.graph import CsrGraph, load_graph
-from warpsift.machines import load_machine
-from warpsift.simt import Counter, Gpu, Residency
+from warpsift.run.execute import run_request
+from warpsift.run.request import make_request
+from warpsift.studies.markdown_rows import head, line, means, shares
 
 Weights = Callable[[np.ndarray], np.ndarray]  # of the default weights, 1 to 64, so that both directions stay equal
 
@@ -73,23 +73,23 @@ class Read:
 
 
 def read_in(graph: CsrGraph, gpu_name: str, unit: str, variant: Variant, seed: int) -> Read:
-    machine = load_machine(gpu_name, variant.overrides)
-    prepared, options = ALGORITHMS["sssp"].prepare(graph, Options(seed=seed))
+    weighted = graph if graph.weights is not None else graph.with_random_weights(seed)
     if variant.weights is not None:
-        assert prepared.weights is not None
-        prepared = replace(prepared, weights=variant.weights(prepared.weights))
-    options = replace(options, delta=delta_of(prepared, options) * variant.delta_factor)
-    gpu = Gpu(Counter(), residency=Residency(machine.sm.count, machine.sm.threads))
-    outcome = driver_of("sssp", unit, machine)(gpu, prepared, options)
-    kept = int(outcome.notes.get("far_kept_elements", 0))
-    pile = int(outcome.notes["far_pile_elements"])
-    return Read(outcome.work.nodes_processed, outcome.work.edges_touched - kept, pile, kept)
+        assert weighted.weights is not None
+        weighted = replace(weighted, weights=variant.weights(weighted.weights))
+    delta = delta_of(weighted, SsspOptions()) * variant.delta_factor
+    asked = {"gpu": gpu_name, "unit": unit, "overrides": variant.overrides, "seed": seed, "delta": delta}
+    request = make_request("sssp", graph.name, {**asked, "timed": False, "check": False})
+    result = run_request(request, weighted)
+    kept = int(result.notes.get("far_kept_elements", 0))
+    edges = int(result.work["edges_touched"]) - kept
+    return Read(int(result.work["nodes_processed"]), edges, int(result.notes["far_pile_elements"]), kept)
 
 
 def table(gpu_name: str, graphs: list[str], names: list[str], seed: int) -> None:
     print(f"\nsssp, {gpu_name}: share of the plain GPU's elements that the enhanced unit leaves\n")
     heads = list(Read(0, 0, 0, 0).counted())
-    print("| graph | variant | " + " | ".join(heads) + " |\n" + "|---" * (len(heads) + 2) + "|", flush=True)
+    print(head(["graph", "variant", *heads]), flush=True)
     sums: dict[str, list[list[float]]] = {}
     for name in graphs:
         graph = load_graph(name)
@@ -101,12 +101,11 @@ def table(gpu_name: str, graphs: list[str], names: list[str], seed: int) -> None
                 plain[same] = read_in(graph, gpu_name, "none", variant, seed)
             before = plain[same].counted()
             after = read_in(graph, gpu_name, "scu", variant, seed).counted()
-            shares = [after[head] / before[head] for head in heads]
-            sums.setdefault(variant_name, []).append(shares)
-            print(f"| {name} | {variant_name} | " + " | ".join(f"{share:.1%}" for share in shares) + " |", flush=True)
+            left = [after[counted] / before[counted] for counted in heads]
+            sums.setdefault(variant_name, []).append(left)
+            print(line([name, variant_name, *shares(left)]), flush=True)
     for variant_name, rows in sums.items():
-        means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
-        print(f"| mean | {variant_name} | " + " | ".join(f"{share:.1%}" for share in means) + " |", flush=True)
+        print(line(["mean", variant_name, *shares(means(rows))]), flush=True)
 
 
 def main() -> None:

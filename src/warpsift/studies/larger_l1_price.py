@@ -1,10 +1,10 @@
-"""What a larger L1 costs (MFF paper, section 6.2), by CACTI."""
+"""What a larger L1 would cost in power and time; the study of larger caches leaves it out (MFF paper, section 6.2)."""
 
 from __future__ import annotations
 
 from warpsift.costs.cacti_table import figures
 
-L1_BYTES = 16 * 1024  # of a core cluster of the GTX 480 (section 6.1)
+L1_BYTES = 16 * 1024  # of the paper's GTX 480
 
 
 def price_of_l1(factor: int = 16, node_nm: int = 32) -> dict[str, float]:

@@ -1,6 +1,6 @@
 """How much work filtering takes from the GPU (SCU paper, sections 4.4, 4.5, 6.3), under several readings.
 
-    python -m benchmarks.scu_work --graphs cond,delaunay@1/8 --algorithms bfs,sssp
+    python -m warpsift.studies.scu.scu_work_left --graphs cond,delaunay@1/8 --algorithms bfs,sssp
 
 Functional layer only: counts need no timing, so the papers' full sizes take minutes. Elements are those of the node
 and edge frontiers that the GPU reads. The paper says "of the original workload"; that may be the plain GPU's or the
@@ -12,11 +12,11 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 
-from benchmarks import driver_of
-from warpsift.algorithms import ALGORITHMS, Options
 from warpsift.graph import CsrGraph, load_graph
-from warpsift.machines import load_machine
-from warpsift.simt import Counter, Gpu, Residency
+from warpsift.run.comparison import frontier_elements
+from warpsift.run.execute import run_request
+from warpsift.run.request import make_request
+from warpsift.studies.markdown_rows import head, line, means, shares
 
 LIVES = {
     "as modelled": {},
@@ -34,20 +34,15 @@ class Done:
 
 
 def work_of(graph: CsrGraph, algorithm: str, gpu_name: str, unit: str, overrides: dict[str, str], seed: int) -> Done:
-    machine = load_machine(gpu_name, overrides)
-    prepared, options = ALGORITHMS[algorithm].prepare(graph, Options(seed=seed))
-    counter = Counter()
-    gpu = Gpu(counter, residency=Residency(machine.sm.count, machine.sm.threads))
-    outcome = driver_of(algorithm, unit, machine)(gpu, prepared, options)
-    counted = outcome.notes.get("frontier_elements")
-    elements = int(counted) if counted is not None else outcome.work.nodes_processed + outcome.work.edges_touched
-    return Done(elements, sum(launch.counters.warp_instructions for launch in counter.launches))
+    asked = {"gpu": gpu_name, "unit": unit, "overrides": overrides, "seed": seed, "timed": False, "check": False}
+    result = run_request(make_request(algorithm, graph.name, asked), graph)
+    return Done(frontier_elements(result), result.warp_instructions)
 
 
 def table(algorithm: str, gpu_name: str, graphs: list[str], seed: int) -> None:
     print(f"\n{algorithm}, {gpu_name}\n")
-    print("| graph | tables | elements left of plain | of basic | instructions left of plain | of basic |")
-    print("|---|---|---|---|---|---|", flush=True)
+    heads = ["graph", "tables", "elements left of plain", "of basic", "instructions left of plain", "of basic"]
+    print(head(heads), flush=True)
     sums: dict[str, list[tuple[float, ...]]] = {life: [] for life in LIVES}
     for name in graphs:
         graph = load_graph(name)
@@ -57,18 +52,17 @@ def table(algorithm: str, gpu_name: str, graphs: list[str], seed: int) -> None:
             if life != "as modelled" and (life == "every filter cleared") != (algorithm == "bfs"):
                 continue  # SSSP's filters are cleared as modelled, BFS's expansion filter is not
             mine = work_of(graph, algorithm, gpu_name, "scu", overrides, seed)
-            shares = (
+            left = (
                 mine.elements / plain.elements,
                 mine.elements / basic.elements,
                 mine.instructions / plain.instructions,
                 mine.instructions / basic.instructions,
             )
-            sums[life].append(shares)
-            print(f"| {name} | {life} | " + " | ".join(f"{share:.1%}" for share in shares) + " |", flush=True)
+            sums[life].append(left)
+            print(line([name, life, *shares(left)]), flush=True)
     for life, rows in sums.items():
         if rows:
-            means = [sum(column) / len(rows) for column in zip(*rows, strict=True)]
-            print(f"| mean | {life} | " + " | ".join(f"{share:.1%}" for share in means) + " |", flush=True)
+            print(line(["mean", life, *shares(means(rows))]), flush=True)
 
 
 def main() -> None:

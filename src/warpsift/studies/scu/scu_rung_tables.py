@@ -1,6 +1,6 @@
 """What separates our SCU speedups from the paper's, one mechanism at a time.
 
-    python -m benchmarks.scu_ladder --gpus gtx980,tx1 --graphs kron@1/8 --algorithms bfs
+    python -m warpsift.studies.scu.scu_rung_tables --gpus gtx980,tx1 --graphs kron@1/8 --algorithms bfs
 
 Each rung changes one thing (visibility, fill granularity, limits in flight, life time of the filter, launch cost,
 residency, width) or makes one part ideal; the table gives cycles of GPU and unit, the unit's analytic floor, and the
@@ -13,14 +13,11 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass, field
 
-from benchmarks import driver_of
-from warpsift.algorithms import ALGORITHMS, Options
-from warpsift.engine.engine import Engine
 from warpsift.graph import CsrGraph, load_graph
 from warpsift.machines import load_machine
-from warpsift.simt import Gpu, Residency
-from warpsift.units import resolve
-from warpsift.units.scu.scu_floor import floor_cycles
+from warpsift.run.execute import run_request
+from warpsift.run.request import make_request
+from warpsift.studies.markdown_rows import head, line
 
 
 @dataclass(frozen=True)
@@ -97,20 +94,14 @@ def time_run(gpu_name: str, graph: CsrGraph, algorithm: str, unit: str, rung: Ru
         mhz = load_machine(gpu_name).clocks.core_mhz
         overrides["launch.overhead_cycles"] = str(round(rung.launch_us[0] * mhz))
         overrides["scu.call_overhead_cycles"] = str(round(rung.launch_us[1] * mhz))
-    machine = load_machine(gpu_name, overrides)
-    prepared, options = ALGORITHMS[algorithm].prepare(
-        graph, Options(max_iterations=2 if algorithm == "pagerank" else None)
-    )
-    plugged_in = resolve(unit)
-    engine = Engine(machine, plugged_in.components() if plugged_in else ())
-    residency = Residency(machine.sm.count, machine.sm.threads)
-    gpu = Gpu(engine, residency=residency, visibility_ctas=rung.visibility_ctas)
-    driver_of(algorithm, unit, machine)(gpu, prepared, options)
-    on_unit = [r.counters for r in engine.operations]
-    floor = floor_cycles(machine, on_unit)["cycles"]
-    on_gpu = sum(r.counters.cycles for r in engine.launches)
-    compacting = sum(r.counters.cycles for r in engine.launches if r.launch.compaction)
-    return Timed(on_gpu, sum(c.cycles for c in on_unit), floor, compacting / max(on_gpu, 1))
+    asked = {"gpu": gpu_name, "unit": unit, "overrides": overrides, "visibility_ctas": rung.visibility_ctas}
+    limit = {"max_iterations": 2} if algorithm == "pagerank" else {}
+    result = run_request(make_request(algorithm, graph.name, {**asked, **limit, "check": False}), graph)
+    floor = result.timing.get("unit_floor_seconds", 0.0) / result.engine.seconds(1)
+    on_gpu = sum(phase.timing["cycles"] for phase in result.phases if not phase.unit)
+    compacting = sum(phase.timing["cycles"] for phase in result.phases if phase.compaction and not phase.unit)
+    on_unit = sum(phase.timing["cycles"] for phase in result.phases if phase.unit)
+    return Timed(on_gpu, on_unit, floor, compacting / max(on_gpu, 1))
 
 
 def ladder(gpu_name: str, graph_name: str, algorithm: str, names: list[str] | None) -> None:
@@ -119,7 +110,7 @@ def ladder(gpu_name: str, graph_name: str, algorithm: str, names: list[str] | No
     print(f"\n{algorithm} on {graph_name}, {gpu_name} (cycles in thousands)\n", flush=True)
     heads = ["rung", "plain GPU (in compaction)", f"{'basic' if both else 'unit'}: GPU + unit (floor)", "speedup"]
     heads += ["enhanced: GPU + unit (floor)", "speedup"] if both else []
-    print("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|", flush=True)
+    print(head(heads), flush=True)
     known: dict[str, Timed] = {}
     for rung in RUNGS:
         if (names and rung.name not in names) or not rung.concerns(algorithm):
@@ -144,7 +135,7 @@ def _row(rung: Rung, timed: dict[str, Timed]) -> str:
             mine = timed[unit]
             cells += [f"{mine.gpu / k:.0f} + {mine.unit / k:.0f} ({mine.floor / k:.0f})"]
             cells += [f"{plain.cycles / mine.cycles:.2f}"]
-    return "| " + " | ".join(cells) + " |"
+    return line(cells)
 
 
 _HASH_ONLY = {

@@ -1,6 +1,6 @@
 """Why grouping gains what it gains (SCU paper, Fig. 12): readings of the figure and of the table, one at a time.
 
-    python -m benchmarks.scu_grouping --graphs kron@1/8,delaunay@1/8
+    python -m warpsift.studies.scu.scu_grouping_readings --graphs kron@1/8,delaunay@1/8
 
 SSSP on the unit of the TX1, functional layer only: what the figure shows are counts. Every run is made twice, with
 filtering alone and with filtering and grouping, and all memory instructions of the GPU are kept apart by kernel and
@@ -19,15 +19,16 @@ from fractions import Fraction
 import numpy as np
 from numba import njit
 
-from warpsift.algorithms import ALGORITHMS, Options
+from warpsift.algorithms.sssp import SSSP
 from warpsift.algorithms.sssp.frontier import delta_of
+from warpsift.algorithms.sssp.sssp_options import SsspOptions
 from warpsift.graph import CsrGraph, load_graph
 from warpsift.graph.order import reorder
 from warpsift.hardware import SECTORS_PER_LINE
-from warpsift.machines import load_machine
-from warpsift.simt import Gpu, Residency
+from warpsift.run.execute import run_request
+from warpsift.run.observer import Observer
+from warpsift.run.request import make_request
 from warpsift.simt.stream import ATOMIC, LINE_SHIFT, LOAD, STORE, Chunk, LaunchInfo, UnitOperation
-from warpsift.units.scu.drivers import scu_sssp as sssp_scu
 from warpsift.units.scu.filtering import set_of
 from warpsift.units.scu.scu_api import Scu
 from warpsift.units.scu.scu_operation import OrderVector
@@ -60,7 +61,7 @@ def _count(kind, lanes, transactions, array, first, tx, totals):
 
 
 class ByArray:
-    """A sink that counts memory instructions by kernel, kind and array; operations of the unit are carried out."""
+    """A sink that counts memory instructions by kernel, kind and array."""
 
     def __init__(self) -> None:
         self.counts: Counts = {}
@@ -82,8 +83,7 @@ class ByArray:
                     self.counts[key] = self.counts.get(key, 0) + self._totals[kind, index]
 
     def operation(self, operation: UnitOperation) -> None:
-        for _ in operation.chunks():
-            pass
+        """What the unit moves itself is none of the GPU's instructions."""
 
 
 # ---- variants of the table ----------------------------------------------------------------------------------------
@@ -238,11 +238,11 @@ class Input:
     """A graph as a run takes it: weights, source, delta."""
 
     graph: CsrGraph
-    options: Options
+    options: SsspOptions
 
     @classmethod
     def of(cls, name: str, variant: Variant, seed: int) -> Input:
-        graph, options = ALGORITHMS["sssp"].prepare(load_graph(name), Options(seed=seed))
+        graph, options = SSSP.prepare(load_graph(name), SsspOptions(seed=seed))
         if variant.order:
             source, graph = options.source, reorder(graph, variant.order)
             assert graph.original_ids is not None
@@ -251,11 +251,11 @@ class Input:
 
 
 def count_run(chosen: Input, overrides: dict[str, str], table: Table | None = None) -> Counts:
-    machine = load_machine("tx1", overrides)
     sink = ByArray()
-    gpu = Gpu(sink, residency=Residency(machine.sm.count, machine.sm.threads))
+    options = {name: getattr(chosen.options, name) for name in ("source", "delta", "seed")}
+    asked = {"gpu": "tx1", "unit": "scu", "overrides": overrides, "timed": False, "check": False, **options}
     with grouping_by(table):
-        sssp_scu.run(gpu, chosen.graph, chosen.options, machine.unit("scu"))
+        run_request(make_request("sssp", chosen.graph.name, asked), chosen.graph, Observer(also=sink))
     return sink.counts
 
 

@@ -1,6 +1,6 @@
 """What the SCU paper's own numbers say about its plain GPU: arithmetic, no simulation.
 
-    python -m benchmarks.scu_implied
+    python -m warpsift.studies.scu.scu_implied_speed
 
 Let the plain GPU take P ns per expanded edge. The unit walks every edge at least once per pass at `width` elements per
 cycle, so a speedup S with k passes needs P >= S * k / (width * clock), whatever the GPU does meanwhile. If the GPU's

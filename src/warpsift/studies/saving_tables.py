@@ -1,7 +1,7 @@
 """The energy tables of docs/energy.md from a store of runs: savings, ceilings, and whether a conclusion survives.
 
     warpsift sweep examples/scu_tables.toml --store scu.db
-    python -m benchmarks.energy_tables scu.db
+    python -m warpsift.studies.saving_tables scu.db
 
 Pairs every run with a unit with the plain run of the same algorithm, graph, GPU, style and options; means over graphs
 and sources are geometric. For the MFF the compute stage counts, as in its paper.
