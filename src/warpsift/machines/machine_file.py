@@ -1,7 +1,8 @@
 """Reads machine files: `load_machine("gtx980", {"l2.size_bytes": "4194304"})`.
 
 A file may say `extends = "other"` and give only what differs; in its [dram] section, `extends` names a memory
-(dram/). Overrides are dotted keys with the value as text, as they come from the command line
+(dram/). `prices` names the cost table of its energy; without it, that of the nearest machine that it extends holds.
+Overrides are dotted keys with the value as text, as they come from the command line
 (`--set l2.size_bytes=4194304`), or as numbers.
 """
 
@@ -32,14 +33,15 @@ def load_machine(name_or_path: str | Path, overrides: Mapping[str, Any] | None =
     tree = _read(str(name_or_path), ())
     for key, value in (overrides or {}).items():
         _override(tree, key, value)
-    machine = _convert(tree, str(name_or_path))
+    lineage = tuple(tree.pop("lineage"))
+    machine = msgspec.structs.replace(_convert(tree, str(name_or_path)), lineage=lineage)
     machine.check()
     return machine
 
 
 def machine_keys() -> list[str]:
     """Every key that a machine file may hold, dotted."""
-    own = [key for key in _keys(Machine, "") if key != "units"]
+    own = [key for key in _keys(Machine, "") if key not in ("units", "lineage")]
     return own + [key for section, kind in spec_types().items() for key in _keys(kind, f"{section}.")]
 
 
@@ -47,6 +49,7 @@ def machine_parameters(machine: Machine) -> dict[str, Any]:
     """The resolved machine as a flat dictionary with dotted keys."""
     tree = msgspec.to_builtins(machine)
     units = tree.pop("units")
+    tree.pop("lineage")
     flat: dict[str, Any] = {}
     _flatten(tree | units, "", flat)
     return flat
@@ -73,17 +76,32 @@ def _read(name: str, chain: tuple[str, ...]) -> dict[str, Any]:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise MachineError(f"machine file {path}: {error}") from error
+    if "lineage" in tree:
+        raise _unknown("lineage")
     tree.setdefault("name", path.stem)
+    own_lineage = _prices(tree, path)
     own_memory = _resolve_memory(tree, path)
     base = tree.pop("extends", None)
     if base is None:
-        return tree
+        return tree | {"lineage": own_lineage}
     if (path.parent / f"{base}.toml").exists():
         base = str(path.parent / f"{base}.toml")
     merged = _read(str(base), (*chain, name))
     if own_memory:
         merged.pop("dram", None)
-    return _merge(merged, tree)
+    return _merge(merged, tree) | {"lineage": [*own_lineage, *merged["lineage"]]}
+
+
+def _prices(tree: dict[str, Any], path: Path) -> list[str]:
+    """Whose prices this file's machine may have: what it says, a path as seen from its folder, then its own name.
+
+    They move to the lineage, nearest first, so that a machine with a table of its own does not inherit another's.
+    """
+    found = [str(tree["name"])]
+    if "prices" in tree:
+        said = str(tree.pop("prices"))
+        found.insert(0, str((path.parent / said).resolve()) if said.endswith(".toml") else said)
+    return found
 
 
 def memory_names() -> list[str]:

@@ -116,6 +116,8 @@ class Machine(Section, frozen=True, kw_only=True):
 
     name: str
     description: str = ""
+    prices: str = ""  # cost table: a shipped one by name, or a .toml file; "": that of the nearest of `lineage`
+    lineage: tuple[str, ...] = ()  # this machine, what it extends, and so on; filled in by the reader
     clocks: Clocks
     sm: Sm
     l1: L1

@@ -162,14 +162,19 @@ def add_floor(result: RunResult, engine: Engine, machine: Machine) -> None:
 
 def add_energy(result: RunResult, engine: Engine, machine: Machine, request: Request) -> None:
     """Joules and watts, where the cost tables know the machine."""
-    from warpsift.run.run_energy import energy_of, has_prices
+    from warpsift.costs.cost_errors import CostNameError
+    from warpsift.run.run_energy import energy_of, prices_of
 
-    if not has_prices(machine):
-        result.notes["energy"] = f"no cost table for {machine.name!r}"
+    try:
+        prices_of(machine)
+    except CostNameError as error:
+        result.notes["energy"] = str(error)
         return
     waiting = sum(timed.counters.cycles for timed in engine.operations)
     result.energy_report = energy_of(engine.total, machine, request.unit, waiting, request.overrides)
     result.energy = result.energy_report.to_dict()
+    if result.energy_report.notes:
+        result.notes["energy"] = "; ".join(result.energy_report.notes)
     for known in ("machine", "unit", "seconds"):
         result.energy.pop(known)
     for phase in result.phases:
