@@ -13,17 +13,22 @@ What its columns are (gen_hw_perf_csv.py there), per launch:
                     (NVIDIA developer forum), so a tensor cycle is counted twice
     Elapsed_Cycles  at 1417 MHz: the streaming kernels then reach 86 % of the memory's bandwidth (69 % at the base clock)
 There is no count of instructions: arithmetic follows from the duty, every lane counted as active; loads and stores
-from their sectors, four to a warp instruction.
+from their sectors, four to a warp instruction. The board holds its power limit by lowering its clock, so no kernel is
+given more than that.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from warpsift.costs.coefficients import gpu_table
 from warpsift.costs.energy import energy
 from warpsift.errors import WarpsiftError
 
@@ -44,8 +49,13 @@ class Row:
 
     kernel: str
     measured_w: float | None
-    ours_w: float
+    unlimited_w: float  # what the prices say
+    limit_w: float  # of the board
     by_part_w: Mapping[str, float]
+
+    @property
+    def ours_w(self) -> float:
+        return min(self.unlimited_w, self.limit_w)
 
     @property
     def error(self) -> float | None:
@@ -98,18 +108,19 @@ PARTS = {  # columns of the table -> components
 }
 
 
-def rows(counters: Path = COUNTERS, watts: Path = WATTS) -> list[Row]:
-    """Every kernel that has counters, with its watts where they were measured."""
+def rows(counters: Path = COUNTERS, watts: Path = WATTS, prices: Mapping[str, float] | None = None) -> list[Row]:
+    """Every kernel that has counters, with its watts where they were measured; `prices` replaces some of the table."""
+    limit_w = gpu_table(TABLE).limits["tdp_w"]
     measured = {row["kernel"]: float(row["mean_watts"]) for row in _read(watts, ("kernel", "mean_watts"))}
     found = []
     for row in _read(counters, ("kernel", "Pipeline_Duty", "Elapsed_Cycles")):
         kernel = row.pop("kernel")
-        report = energy(engine_counters(kernel, {k: float(v) for k, v in row.items()}), TABLE)
+        report = energy(engine_counters(kernel, {k: float(v) for k, v in row.items()}), TABLE, overrides=prices)
         power = report.power_by_component
         parts = {
             part: sum(w for name, w in power.items() if name.startswith(starts)) for part, starts in PARTS.items()
         }
-        found.append(Row(kernel, measured.get(kernel), report.power_watts, parts))
+        found.append(Row(kernel, measured.get(kernel), report.power_watts, limit_w, parts))
     unknown = sorted(set(measured) - {row.kernel for row in found})
     if unknown:
         raise WarpsiftError(f"{watts}: no counters of {', '.join(unknown)} in {counters}; take kernels that it has.")
@@ -127,10 +138,97 @@ def _read(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
     return found
 
 
-def predictions() -> list[str]:
-    """Lines of CSV: the model's watts of every kernel, no measurement read."""
-    return ["kernel,predicted_watts", *(f"{row.kernel},{row.ours_w:.1f}" for row in rows())]
+def mean_absolute_error(found: Sequence[Row], limited: bool = True) -> float:
+    """Mean over the measured kernels of |ours / measured - 1|."""
+    errors = [abs((r.ours_w if limited else r.unlimited_w) / r.measured_w - 1) for r in found if r.measured_w]
+    return sum(errors) / len(errors)
+
+
+FITTED = {  # factor -> the parts that it multiplies; the constant power stays
+    "SMs by time": ("SMs by time",),
+    "instructions": ("instructions",),
+    "data movement": ("caches, network", "memory"),
+}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Least squares of relative errors over FITTED: for a look at what the prices lack, never the model itself."""
+
+    factors: Mapping[str, float]
+    watts: Mapping[str, float]  # fitted to all measured kernels
+    left_out_watts: Mapping[str, float]  # each from a fit to all the others
+
+
+def fit(found: Sequence[Row]) -> Fit:
+    measured = [row for row in found if row.measured_w]
+    parts = np.array([[sum(r.by_part_w[p] for p in names) for names in FITTED.values()] for r in measured])
+    constant = np.array([r.by_part_w["constant"] for r in measured])
+    watts = np.array([r.measured_w for r in measured], float)
+
+    def solve(kept: np.ndarray) -> np.ndarray:
+        left, right = parts[kept] / watts[kept, None], 1 - constant[kept] / watts[kept]
+        return np.linalg.lstsq(left, right, rcond=None)[0]
+
+    everything = solve(np.ones(len(watts), bool))
+    others = [float(constant[i] + parts[i] @ solve(np.arange(len(watts)) != i)) for i in range(len(watts))]
+    kernels = [r.kernel for r in measured]
+    return Fit(
+        dict(zip(FITTED, everything.tolist(), strict=True)),
+        dict(zip(kernels, (constant + parts @ everything).tolist(), strict=True)),
+        dict(zip(kernels, others, strict=True)),
+    )
+
+
+def table(counters: Path = COUNTERS, watts: Path = WATTS) -> dict[str, Any]:
+    """What `warpsift validate watts` prints: rows of measured kernels, the others' watts, and the means."""
+    found = rows(counters, watts)
+    fitted = fit(found)
+    lines: list[dict[str, Any]] = []
+    for row in sorted(found, key=lambda r: r.error is None):
+        line: dict[str, Any] = {"kernel": row.kernel, "measured W": row.measured_w, "ours W": row.ours_w}
+        line |= {"error": row.error} | {f"{part} W": value for part, value in row.by_part_w.items()}
+        line |= {"fitted W": fitted.watts.get(row.kernel), "left out W": fitted.left_out_watts.get(row.kernel)}
+        lines.append(line)
+    measured = {row.kernel: row.measured_w for row in found if row.measured_w}
+
+    def mean(of: Mapping[str, float]) -> float:
+        return sum(abs(of[k] / w - 1) for k, w in measured.items()) / len(measured)
+
+    dally = rows(counters, watts, {"lane_instruction": DALLY_LANE_PJ * 1e-12})
+    means = {
+        "ours": mean_absolute_error(found),
+        "ours without the board's power limit": mean_absolute_error(found, limited=False),
+        "with Dally's instruction, scaled from 45 nm": mean_absolute_error(dally),
+        "fitted (3 factors, these kernels)": mean(fitted.watts),
+        "fitted, each kernel left out of its own fit": mean(fitted.left_out_watts),
+    }
+    return {"rows": lines, "mean_absolute_error": means, "factors": dict(fitted.factors)}
+
+
+# 30 pJ at 45 nm, 0.9 V x 0.198 = 5.9 pJ at this table's technology, less front end, register file and operation
+DALLY_LANE_PJ = 3.3
+
+
+def text(found: Mapping[str, Any]) -> list[str]:
+    """The table as lines of Markdown."""
+    heads = list(found["rows"][0])
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for row in found["rows"]:
+        lines.append("| " + " | ".join(_cell(head, row[head]) for head in heads) + " |")
+    lines.append("")
+    lines += [f"mean absolute error, {name}: {value:.1%}" for name, value in found["mean_absolute_error"].items()]
+    factors = ", ".join(f"{name} x {value:.2f}" for name, value in found["factors"].items())
+    return [*lines, f"factors of the fit: {factors}"]
+
+
+def _cell(head: str, value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return f"{value:+.0%}" if head == "error" else f"{value:.0f}"
 
 
 if __name__ == "__main__":
-    print("\n".join(predictions()))
+    print("\n".join(text(table(*map(Path, sys.argv[1:])))))
