@@ -80,7 +80,7 @@ def area(
     gpu: Annotated[str, typer.Option(help="The machine whose unit and die are meant.")] = "gtx980",
     set_: SetOption = None,
     built: Annotated[
-        list[str] | None, typer.Option(help="How it is built: storage=flip_flop for the SCU's buffers; again for more.")
+        list[str] | None, typer.Option(help="How it is built: storage=sram, flip_flop or shift_register for the SCU; again for more.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -90,7 +90,8 @@ def area(
     Examples:
       warpsift area scu --gpu gtx980 --set scu.width=8
       warpsift area scu --gpu tx1 --built storage=flip_flop
-      warpsift area mff --gpu gtx480
+      warpsift area mff --gpu gtx480 --built memory_units=paper
+      warpsift area scu --gpu my.toml
     """
     from warpsift.machines import load_machine
     from warpsift.report.run_tables import table_of
