@@ -7,6 +7,7 @@ print(result.check, result.cycles, result.dram_reads)
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpsift.algorithms import Algorithm, Options, Outcome
 from warpsift.graph import CsrGraph
+from warpsift.graph.objects import graph_of
 from warpsift.run.record import RunResult, by_phase
 from warpsift.run.request import LOADING, Request, RequestError, algorithm_named, make_request
 from warpsift.run.sinks import Observed
@@ -36,15 +38,16 @@ class Observer:
     also: Sink | None = None  # gets every launch too: a trace writer
 
 
-def simulate(algorithm: str, graph: str | CsrGraph, *, observer: Observer | None = None, **choices: Any) -> RunResult:
+def simulate(algorithm: str, graph: Any, *, observer: Observer | None = None, **choices: Any) -> RunResult:
     """Run an algorithm and check its answer.
 
     `choices` are fields of `Request` (gpu="gtx980", unit="scu", style="vertex", overrides={"l2.ways": 8}, ...) and of
     `Options` (source=0, delta=100, ...). How to load a graph (symmetrise=True, ...) is said where it is given by name.
     """
-    if isinstance(graph, str):
-        request = make_request(algorithm, graph, choices)
+    if isinstance(graph, (str, os.PathLike)):
+        request = make_request(algorithm, os.fspath(graph), choices)
         return run_request(request, request.load(), observer or Observer())
+    graph = graph_of(graph)
     for name in choices:
         if name in LOADING:
             raise RequestError(
