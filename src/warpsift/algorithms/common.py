@@ -29,7 +29,7 @@ class OptionError(WarpsiftError):
 class Options:
     """Everything a user may choose about an algorithm; each algorithm reads what concerns it."""
 
-    source: int | None = None  # BFS, SSSP: None is a seeded node of the largest component
+    source: int | None = None  # BFS, SSSP: None is a seeded node that reaches a large part of the graph
     seed: int = 1
     max_iterations: int | None = None
     random_weights: bool = False  # SSSP: seeded weights 1 to 64 although the graph has its own
@@ -184,16 +184,12 @@ class Queue:
 
 
 def seeded_source(graph: CsrGraph, seed: int) -> int:
-    """A node of the largest weakly connected component that has an out-edge, chosen by seed."""
-    from scipy.sparse.csgraph import connected_components
+    """A node that reaches a large part of the graph, chosen by seed."""
+    from warpsift.algorithms.reach import reaching_source
 
     if graph.nodes == 0:
         raise OptionError("the graph has no nodes, so there is no source to start from")
-    _, label = connected_components(graph.to_scipy(), directed=True, connection="weak")
-    candidates = np.flatnonzero((label == np.bincount(label).argmax()) & (graph.out_degrees > 0))
-    if candidates.size == 0:
-        return 0
-    return int(np.random.default_rng(seed).choice(candidates))
+    return reaching_source(graph, seed)
 
 
 def with_source(graph: CsrGraph, options: Options) -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from warpsift.algorithms import Algorithm, Options, Outcome
 from warpsift.graph import CsrGraph
 from warpsift.graph.objects import graph_of
+from warpsift.run.reached import add_reach, weights_note
 from warpsift.run.record import RunResult, by_phase
 from warpsift.run.request import LOADING, Request, RequestError, algorithm_named, make_request
 from warpsift.run.sinks import Observed
@@ -62,7 +63,8 @@ def run_request(request: Request, graph: CsrGraph, observer: Observer) -> RunRes
     chosen = algorithm_named(request.algorithm)
     machine = machine_of(request)
     driver = _driver(request, chosen, machine)
-    graph, options = chosen.prepare(graph, request.options)
+    given = graph
+    graph, options = chosen.prepare(given, request.options)
     engine = engine_of(machine, request, observer)
     sink = Observed(engine, observer.on_launch, observer.also)
     gpu = _gpu(sink, machine, request, options)
@@ -87,8 +89,11 @@ def run_request(request: Request, graph: CsrGraph, observer: Observer) -> RunRes
         launches=sink.launches,
         host_seconds=host_seconds,
     )
+    weights = weights_note(given, graph, options.seed)
+    result.notes |= {"weights": weights} if weights else {}
+    add_reach(result, graph, options)
     if engine is not None and machine is not None:
-        add_timing(result, engine, machine, graph.edges)
+        add_timing(result, engine, machine, result.edges_reached)
         add_floor(result, engine, machine)
         add_energy(result, engine, machine, request)
     return result
@@ -137,7 +142,7 @@ def add_timing(result: RunResult, engine: Engine, machine: Machine, edges: int) 
     total = engine.total
     result.timing = timing_of(total, machine) | {"roofline": roofline(total, machine), "counters": dict(total)}
     if edges and result.timing["seconds"]:
-        result.timing["mteps"] = round(edges / result.timing["seconds"] / 1e6, 3)  # the graph's edges, once each
+        result.timing["mteps"] = round(edges / result.timing["seconds"] / 1e6, 3)  # arcs reached, once each
     unit_cycles = sum(timed.counters.cycles for timed in engine.operations)
     result.timing["unit_seconds"] = engine.seconds(unit_cycles)
     result.timing["gpu_seconds"] = result.timing["seconds"] - result.timing["unit_seconds"]
