@@ -180,7 +180,7 @@ def test_a_machine_without_a_source_says_how_to_give_one(tmp_path):
     assert str(error.value) == (
         "no prices for machine 'mine': neither it nor a machine that it extends has a cost table. Write "
         'prices = "gtx980" in its file (or --set prices=gtx980) to take those of a shipped table, scaled to its SMs, L2 '
-        f"and channels ({', '.join(coefficients.names())}), or prices = \"mine.toml\" for a table of its own "
+        f'and channels ({", ".join(coefficients.names())}), or prices = "mine.toml" for a table of its own '
         "(docs/energy.md: a table of your own)"
     )
 

@@ -109,7 +109,10 @@ def shipped() -> list[BufferCells]:
 
 def table() -> list[str]:
     """Lines of Markdown: mm2 at 32 nm of all three buffers, one copy, and one per lane."""
-    lines = ["| buffer | width | flip-flops | NANDs per bit | 61 KB, mm² | a copy per lane, mm² |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| buffer | width | flip-flops | NANDs per bit | 61 KB, mm² | a copy per lane, mm² |",
+        "|---|---|---|---|---|---|",
+    ]
     for found in shipped():
         row = [found.kind.replace("_", " "), str(found.width), str(found.flip_flops), f"{found.gates_per_bit:.2f}"]
         lines.append(f"| {' | '.join([*row, f'{found.mm2():.2f}', f'{found.mm2(copies=found.width):.2f}'])} |")

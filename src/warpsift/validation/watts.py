@@ -117,9 +117,7 @@ def rows(counters: Path = COUNTERS, watts: Path = WATTS, prices: Mapping[str, fl
         kernel = row.pop("kernel")
         report = energy(engine_counters(kernel, {k: float(v) for k, v in row.items()}), TABLE, overrides=prices)
         power = report.power_by_component
-        parts = {
-            part: sum(w for name, w in power.items() if name.startswith(starts)) for part, starts in PARTS.items()
-        }
+        parts = {part: sum(w for name, w in power.items() if name.startswith(starts)) for part, starts in PARTS.items()}
         found.append(Row(kernel, measured.get(kernel), report.power_watts, limit_w, parts))
     unknown = sorted(set(measured) - {row.kernel for row in found})
     if unknown:
@@ -132,7 +130,9 @@ def _read(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
         with path.open(newline="") as file:
             found = list(csv.DictReader(file))
     except OSError as error:
-        raise WarpsiftError(f"{path}: {error.strerror}; give a CSV file with the columns {', '.join(columns)}.") from None
+        raise WarpsiftError(
+            f"{path}: {error.strerror}; give a CSV file with the columns {', '.join(columns)}."
+        ) from None
     if not found or not set(columns) <= set(found[0]):
         raise WarpsiftError(f"{path}: give a CSV file with the columns {', '.join(columns)}.")
     return found
