@@ -1,9 +1,9 @@
 """Cycles in which an SM has a warp: what an active SM costs is charged by them."""
 
 import pytest
-from engine_streams import alu, simulate
 
 import warpsift
+from support.engine_streams import alu, simulate
 
 
 def test_one_cta_keeps_one_sm_active():

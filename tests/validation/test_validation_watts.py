@@ -3,8 +3,8 @@
 import csv
 
 import pytest
-from test_cli import call
 
+from support.command_line import call
 from warpsift.costs.coefficients import gpu_table
 from warpsift.errors import WarpsiftError
 from warpsift.validation import watts

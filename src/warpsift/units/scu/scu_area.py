@@ -16,7 +16,7 @@ from warpsift.costs import cacti_table
 from warpsift.costs.area import AreaReport, Part, flip_flops_mm2, gate_counts, gates_mm2, possible
 from warpsift.costs.coefficients import prices_in
 from warpsift.costs.cost_errors import CostNameError, unknown
-from warpsift.units.scu.scu_api import synthesis_table
+from warpsift.units.scu import synthesis_table
 from warpsift.units.scu.scu_buffers import FetchFifo
 from warpsift.units.scu.scu_spec import ScuSpec
 
