@@ -44,6 +44,10 @@ RUN = ("run", "bfs", "--graph", "grid-4x4")
     ("words", "message"),
     [
         ((*RUN, "--seed", "-1"), "seed -1: expected an integer from 0 up"),
+        ((*RUN, "--max-iterations", "-5"), "max_iterations -5: expected an integer from 0 up"),
+        ((*RUN, "--delta", "nan"), "delta nan: expected a finite number above 0"),
+        ((*RUN, "--epsilon", "inf"), "epsilon inf: expected a finite number from 0 up"),
+        ((*RUN, "--visibility-ctas", "-3"), "visibility_ctas -3: expected an integer from 0 up (0: a whole wave)"),
         ((*RUN, "--graph-seed", "-1"), "graph seed -1: expected an integer from 0 up"),
         (("info", "a" * 5000), f"no file and no graph has a name of 5000 letters: '{'a' * 40}'..."),
         (("info", "kron-" + "9" * 900), "graph 'kron-999"),

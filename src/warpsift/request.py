@@ -50,6 +50,12 @@ class Request:
     graph_seed: int = 1  # of generated graphs and random orders
     graph_format: str | None = None  # None: from the file's name and content
 
+    def __post_init__(self) -> None:
+        if self.visibility_ctas is not None and self.visibility_ctas < 0:
+            raise RequestError(
+                f"visibility_ctas {self.visibility_ctas}: expected an integer from 0 up (0: a whole wave)"
+            )
+
     def as_dict(self) -> dict[str, Any]:
         return asdict(replace(self, overrides=dict(self.overrides)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -52,8 +53,14 @@ class Options:
     checked_activation: bool = False  # BFS: activate only neighbours that are not visited (no scatter can do that)
 
     def __post_init__(self) -> None:
-        if self.seed < 0:
-            raise OptionError(f"seed {self.seed}: expected an integer from 0 up")
+        for name, lowest in (("seed", 0), ("max_iterations", 0), ("target_words", 1)):
+            value = getattr(self, name)
+            if value is not None and value < lowest:
+                raise OptionError(f"{name} {value}: expected an integer from {lowest} up")
+        if self.delta is not None and not 0 < self.delta < math.inf:
+            raise OptionError(f"delta {self.delta}: expected a finite number above 0")
+        if not 0 <= self.epsilon < math.inf:
+            raise OptionError(f"epsilon {self.epsilon}: expected a finite number from 0 up")
 
 
 @dataclass
