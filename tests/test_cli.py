@@ -20,7 +20,7 @@ def call(*words: str) -> subprocess.CompletedProcess:
 
 def test_run_prints_phases_work_and_the_verdict():
     done = call("run", "bfs", "--graph", "grid-20x20", "--source", "0")
-    assert done.returncode == 0 and done.stderr == ""
+    assert done.returncode == 0 and "error" not in done.stderr
     for word in ("expand", "contract", "edges touched", "check: pass (equal to SciPy's breadth-first order)"):
         assert word in done.stdout
 
@@ -63,7 +63,8 @@ def test_info_and_lists():
 def test_wrong_requests_say_what_to_write(words, message):
     done = call(*words)
     assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith("error: ") and message in done.stderr
+    error = done.stderr.splitlines()[-1]  # after lines of progress, on a busy machine
+    assert error.startswith("error: ") and message in error
     assert "Traceback" not in done.stderr
 
 
