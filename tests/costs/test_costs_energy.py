@@ -1,14 +1,16 @@
 """Energy of a run: conservation, bounds by the boards' own powers, gpu_idle, sensitivity."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from warpsift.costs import ceilings, sensitivity
 from warpsift.costs.coefficients import gpu_table
 from warpsift.costs.cost_errors import CostError, CostNameError
+from warpsift.costs.design import Design
 from warpsift.costs.energy import GPU_IDLE, combine, energy, joules_by_coefficient
-from warpsift.costs.events import DRAM_EVENTS, GPU_EVENTS, REGISTER_ROWS, with_seconds
+from warpsift.costs.events import DRAM_EVENTS, GPU_EVENTS, GPU_POWERS, REGISTER_ROWS, with_seconds
 from warpsift.engine.counters import MEANING
 from warpsift.machines import load_machine
 from warpsift.units import unit_named
@@ -17,8 +19,18 @@ from warpsift.units.registry import units
 MACHINES = ("gtx980", "tx1", "gtx480")
 
 
-def built(unit, machine="gtx980"):
-    return unit_named(unit).built(load_machine(machine))
+def built(unit="scu", **overrides):
+    """A unit as it is built in a machine."""
+    settings = {key.replace("__", "."): value for key, value in overrides.items()}
+    return unit_named(unit).built(load_machine("gtx980", settings))
+
+
+def design(machine="gtx980", **overrides):
+    return Design.of(load_machine(machine, {key.replace("__", "."): value for key, value in overrides.items()}))
+
+
+def static_watts(machine="gtx980", **overrides):
+    return energy({"seconds": 1.0}, machine, design=design(machine, **overrides)).static_joules
 
 
 def counters(machine, load=0.2, seconds=1e-3):
@@ -48,7 +60,7 @@ def counters(machine, load=0.2, seconds=1e-3):
 @pytest.mark.parametrize("machine", MACHINES)
 def test_sum_of_components_is_the_total(machine):
     run = {**counters(machine), "scu_addresses": 1e6, "gpu_waiting_seconds": 4e-4}
-    report = energy(run, machine, built("scu", machine))
+    report = energy(run, machine, built())
     assert sum(report.energy_by_component.values()) == pytest.approx(report.energy_joules)
     assert report.gpu_joules + report.unit_joules == pytest.approx(report.energy_joules)
     assert sum(joules_by_coefficient(report).values()) == pytest.approx(report.energy_joules)
@@ -137,8 +149,59 @@ def test_idle_machine_pays_its_static_power_only():
     report = energy({"seconds": 2.0}, "gtx980")
     assert report.static_joules == pytest.approx(report.energy_joules)
     powers = gpu_table("gtx980").coefficients
-    expected = 2 * (sum(p.value for n, p in powers.items() if p.unit == "W" and "dram" not in n) + 8 * 0.675)
-    assert report.energy_joules == pytest.approx(expected)
+    expected = 2 * (sum(powers[n].value for n in GPU_POWERS if n != "sm_idle") + 8 * 0.675)
+    assert report.energy_joules == pytest.approx(expected)  # without a count of active SMs, all of them are
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_static_power_of_the_shipped_machine_is_what_its_table_says(machine):
+    powers, dram = gpu_table(machine).coefficients, gpu_table(machine).dram
+    expected = sum(powers[n].value for n in GPU_POWERS if n != "sm_idle")
+    expected += dram["devices"] * powers["dram_background_active"].value
+    assert static_watts(machine) == pytest.approx(expected)
+    report = energy({"seconds": 1.0}, machine, design=design(machine))
+    assert report.notes == ()
+
+
+def test_static_power_follows_the_design():
+    """Per SM, per L2 byte, per channel; the board does not move."""
+    powers, plain = gpu_table("gtx980").coefficients, static_watts()
+    by_sm = powers["sm_leakage"].value + powers["sm_clock"].value
+    assert static_watts(sm__count=46) - plain == pytest.approx(30 / 16 * by_sm)
+    assert static_watts(sm__count=8) - plain == pytest.approx(-by_sm / 2)
+    assert static_watts(l2__size_bytes=8 << 20) - plain == pytest.approx(3 * powers["l2_leakage"].value)
+    by_channel = powers["memory_interface"].value + 8 * powers["dram_background_active"].value
+    assert static_watts(dram__channels=4) - plain == pytest.approx(-by_channel / 2)
+    assert static_watts(dram__channels=16) - plain == pytest.approx(by_channel)
+    assert static_watts(clocks__core_mhz=635) - plain == pytest.approx(-powers["sm_clock"].value / 2)
+
+
+def test_what_a_table_cannot_follow_is_said():
+    def notes(table, **overrides):
+        return energy({"seconds": 1.0}, table, design=design(**overrides)).notes
+
+    assert notes("gtx980", sm__count=46) == ()
+    assert notes("gtx980", l1__size_bytes=65536) == (
+        "l1.size_bytes = 65536: an L1 access is priced as one of 32768 bytes",
+    )
+    (slices,) = notes("gtx980", l2__size_bytes=8 << 20)
+    assert slices == "an L2 slice of 524288 bytes: an access is priced as one of 131072 bytes"
+    (clock,) = notes("gtx980", clocks__core_mhz=635)
+    assert "clock power follows the clock; leakage and energies per event stay those of 1.2 V" in clock
+    found = notes("gv100_accelwattch")  # a column whose constant power holds the memory interface
+    assert any(n.startswith("dram.channels = 8 (prices: 32): memory_interface of gv100_accelwattch") for n in found)
+
+
+def test_idle_sms_are_charged_their_own_price():
+    powers = gpu_table("gtx980").coefficients
+    half = energy({"seconds": 1.0, "sm_active_seconds": 8.0}, "gtx980").energy_by_component  # 8 of 16 SMs
+    assert half["static.sm_clock"] == pytest.approx(powers["sm_clock"].value / 2)
+    assert half["static.sm_idle"] == pytest.approx(powers["sm_idle"].value / 2)
+    assert half["static.sm_leakage"] == pytest.approx(powers["sm_leakage"].value)
+    assert powers["sm_idle"].value < powers["sm_clock"].value
+    run = with_seconds({"cycles": 1000, "sm_active_cycles": 4000}, 1270)
+    share = energy(run, "gtx980").energy_by_component["static.sm_clock"] / run["seconds"]
+    assert share == pytest.approx(powers["sm_clock"].value / 4)
 
 
 def test_dram_background_by_state():
@@ -146,12 +209,16 @@ def test_dram_background_by_state():
     clocks = dram["clock_mhz"] * 1e6 * 8  # one second, 8 channels of one device
     run = {"seconds": 1.0, "dram_powered_down_clocks": clocks / 2, "dram_row_open_clocks": clocks / 4}
     background = energy(run, "gtx980").energy_by_component["dram.background"]
-    assert background == pytest.approx(8 * (0.5 * 0.315 + 0.25 * 0.675 + 0.25 * 0.375))
+    # Rows that are open stay open in power-down: IDD3P 0.465 W, not IDD2P 0.315 W
+    assert background == pytest.approx(8 * (0.25 * 0.465 + 0.25 * 0.315 + 0.5 * 0.375))
+    run = {"seconds": 1.0, "dram_powered_down_clocks": clocks / 4, "dram_row_open_clocks": clocks / 2}
+    background = energy(run, "gtx980").energy_by_component["dram.background"]
+    assert background == pytest.approx(8 * (0.25 * 0.465 + 0.25 * 0.675 + 0.5 * 0.375))
 
 
 def test_gpu_idle_variants():
     run = {**counters("gtx980"), "gpu_waiting_seconds": 6e-4}
-    unit = built("scu")
+    unit = built()
     reports = {mode: energy(run, "gtx980", unit, gpu_idle=mode) for mode in GPU_IDLE}
     assert reports["none"].energy_joules > reports["clock_gate"].energy_joules > reports["power_gate"].energy_joules
     for mode, report in reports.items():
@@ -159,7 +226,7 @@ def test_gpu_idle_variants():
             assert report.energy_by_gpu_idle[other] == pytest.approx(reports[other].energy_joules), mode
     powers = gpu_table("gtx980").coefficients
     saved = reports["none"].energy_joules - reports["clock_gate"].energy_joules
-    assert saved == pytest.approx(6e-4 * powers["sm_clock"].value)
+    assert saved == pytest.approx(6e-4 * powers["sm_idle"].value)
     saved = reports["clock_gate"].energy_joules - reports["power_gate"].energy_joules
     assert saved == pytest.approx(6e-4 * 0.95 * powers["sm_leakage"].value)
 
@@ -169,15 +236,13 @@ def test_without_waiting_gating_changes_nothing():
     assert len({round(v, 15) for v in report.energy_by_gpu_idle.values()}) == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "counter", "event"), [("scu", "scu_elements_stored", "scu_store"), ("mff", "mff_jobs", "mff_issue")]
-)
-def test_units_are_charged_apart(name, counter, event):
-    (unit,) = built(name, "gtx480")
+@pytest.mark.parametrize(("name", "counter"), [("scu", "scu_elements_stored"), ("mff", "mff_jobs")])
+def test_units_are_charged_apart(name, counter):
+    (unit,) = built(name)
     report = energy({"seconds": 1.0, counter: 1e9}, "gtx480", [unit])
     alone = energy({"seconds": 1.0, counter: 1e9}, "gtx480")
     assert report.gpu_joules == pytest.approx(alone.energy_joules)
-    price = unit_named(name).prices().coefficients[event].value
+    price = unit.prices.coefficients[{"scu": "scu_store", "mff": "mff_issue"}[unit.name]].value
     assert report.unit_joules == pytest.approx(1e9 * price + unit.leakage_w)
 
 
@@ -193,7 +258,8 @@ def test_parts_of_a_run_add_up():
 
 def test_access_size_of_dram():
     run = {"dram_reads": 1e6, "dram_activates": 1e5}
-    small, large = energy(run, "gtx480", dram_access_bytes=32), energy(run, "gtx480")
+    small = energy(run, "gtx480", design=replace(design("gtx480"), dram_access_bytes=32))
+    large = energy(run, "gtx480", design=design("gtx480"))
     assert large.energy_by_component["dram.read"] == pytest.approx(2 * small.energy_by_component["dram.read"])
     assert large.energy_by_component["dram.activate"] == small.energy_by_component["dram.activate"]
 
@@ -210,7 +276,7 @@ def test_sensitivity_of_energy_matches_overrides():
 
 def test_sensitivity_of_a_saving():
     run = counters("gtx980")
-    unit = built("scu")
+    unit = built()
     less = {name: value / 3 for name, value in run.items()} | {"scu_addresses": 1e5}
     before, after = energy(run, "gtx980"), energy(less, "gtx980", unit)
     rows = {row.coefficient: row for row in sensitivity.of_ratio(before, after)}
@@ -231,7 +297,7 @@ def test_least_certain_number_and_range():
 
 
 def test_report_is_json():
-    report = energy(counters("tx1"), "tx1", built("scu", "tx1"))
+    report = energy(counters("tx1"), "tx1", built(scu__width=1))
     data = json.loads(json.dumps(report.to_dict()))
     assert data["energy_joules"] == pytest.approx(report.energy_joules)
     assert set(data["energy_by_gpu_idle"]) == set(GPU_IDLE)

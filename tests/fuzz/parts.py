@@ -28,8 +28,8 @@ def split(data: bytes) -> list[tuple[str, bytes]]:
 def as_zip(data: bytes) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w") as archive:
-        for name, part in dict(split(data)).items():
-            archive.writestr(name.replace("\0", "") or "x", part)
+        for name, part in {name.partition("\0")[0][:1000] or "x": part for name, part in split(data)}.items():
+            archive.writestr(name, part)
     return content.getvalue()
 
 

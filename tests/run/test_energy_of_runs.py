@@ -16,7 +16,7 @@ from warpsift.graph import load_graph
 from warpsift.machines import load_machine, machine_names
 from warpsift.run.comparison import compare
 from warpsift.run.request import make_request
-from warpsift.run.run_energy import has_prices
+from warpsift.run.run_energy import has_prices, prices_of
 from warpsift.store.stored_energy import energy_of_stored
 from warpsift.studies import saving_tables as energy_tables
 from warpsift.sweep import SweepOptions, run_sweep
@@ -35,7 +35,7 @@ def test_the_papers_machines_have_prices():
 
 @pytest.mark.parametrize("gpu", PRICED)
 def test_power_of_a_plain_run_lies_between_idle_and_tdp(gpu, graph):
-    limits = gpu_table(gpu.split("-")[0]).limits
+    limits = prices_of(load_machine(gpu)).limits
     for algorithm, choices in (("bfs", {}), ("sssp", {}), ("pagerank", {"style": "vertex", "max_iterations": 1})):
         watts = simulate(algorithm, graph, gpu=gpu, check=False, **choices).power_watts
         idle = limits.get("idle_w", 0.0)  # the fitted column of the titanx has no measurement at rest
@@ -78,6 +78,25 @@ def test_a_stored_run_tells_the_same_energy(tmp_path):
     assert again.energy_by_component["static.board"] == pytest.approx(2.0 * record.result["seconds"])
     unit = energy_of_stored(record, "none", phase=record.result["phases"][0]["phase"])
     assert 0 < unit.energy_joules < again.energy_joules
+
+
+def test_idle_sms_of_a_run_are_not_charged_as_running(graph):
+    run = simulate("bfs", graph, gpu="gtx980")
+    counters, watts = run.timing["counters"], run.power_by_component
+    share = counters["sm_active_cycles"] / (16 * counters["cycles"])
+    assert share < 0.9, "a graph of 512 nodes does not fill 16 SMs"
+    prices = gpu_table("gtx980").coefficients
+    assert watts["static.sm_clock"] == pytest.approx(share * prices["sm_clock"].value)
+    assert watts["static.sm_idle"] == pytest.approx((1 - share) * prices["sm_idle"].value)
+
+
+def test_a_sweep_over_sms_pays_for_them(graph):
+    few, many = (simulate("bfs", graph, gpu="gtx980", overrides={"sm.count": n}) for n in (8, 46))
+    leakage = [run.power_by_component["static.sm_leakage"] for run in (few, many)]
+    assert leakage[1] == pytest.approx(46 / 8 * leakage[0])
+    assert "energy" not in many.notes
+    larger = simulate("bfs", graph, gpu="gtx980", overrides={"l1.size_bytes": 65536})
+    assert larger.notes["energy"] == "l1.size_bytes = 65536: an L1 access is priced as one of 32768 bytes"
 
 
 def test_gpu_idle_is_an_option(graph):

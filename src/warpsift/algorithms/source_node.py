@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from warpsift.algorithms.options import OptionError
 from warpsift.algorithms.style_options import SourceOptions
 from warpsift.graph import CsrGraph
 
 
 def seeded_source(graph: CsrGraph, seed: int) -> int:
-    """A node of the largest weakly connected component that has an out-edge, chosen by seed."""
-    from scipy.sparse.csgraph import connected_components
+    """A node that reaches a large part of the graph, chosen by seed."""
+    from warpsift.algorithms.reach import reaching_source
 
     if graph.nodes == 0:
         raise OptionError("the graph has no nodes, so there is no source to start from")
-    _, label = connected_components(graph.to_scipy(), directed=True, connection="weak")
-    candidates = np.flatnonzero((label == np.bincount(label).argmax()) & (graph.out_degrees > 0))
-    if candidates.size == 0:
-        return 0
-    return int(np.random.default_rng(seed).choice(candidates))
+    return reaching_source(graph, seed)
 
 
 def with_source(graph: CsrGraph, options: SourceOptions) -> int:

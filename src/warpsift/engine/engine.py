@@ -296,6 +296,7 @@ class Engine:
         sm.issue_cycles += int(idle[idle < 0].sum())  # an ALU run that the end of the launch cut short
         sms = self._arena.arrays["sms"]
         sms["warp_cycles"] += sms["warps_resident"] * (S.now - sms["warps_since"])
+        sms["active_cycles"] += (sms["warps_resident"] > 0) * (S.now - sms["warps_since"])
         sms["warps_since"] = S.now
 
     def _close_dram(self) -> None:
@@ -306,6 +307,7 @@ class Engine:
     def _read(self) -> dict[str, int]:
         values = {name: int(self._record(part)[name]) for part, group in self.counters.items() for name in group}
         values["resident_warp_cycles"] = int(self._arena.arrays["sms"]["warp_cycles"].sum())
+        values["sm_active_cycles"] = int(self._arena.arrays["sms"]["active_cycles"].sum())
         return values
 
     def _difference(self, launches: int = 1) -> Counters:

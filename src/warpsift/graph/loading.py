@@ -7,7 +7,7 @@ import os
 import re
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warpsift.graph import cache as graph_cache
 from warpsift.graph.archive import MEMBER_SEPARATOR
@@ -15,10 +15,15 @@ from warpsift.graph.csr import CsrGraph
 from warpsift.graph.generators.names import GENERATOR_VERSION, KINDS, generate, usages
 from warpsift.graph.graph_errors import FileError, GraphError
 from warpsift.graph.limits import byte_limit, limits_of, size_problem
+from warpsift.graph.objects import graph_of
 from warpsift.graph.order import ORDERS, SEPARATOR, reorder
 from warpsift.graph.presets import generate_preset, presets
 from warpsift.graph.readers.formats import READER_VERSION, input_files, read_file
 from warpsift.paths import is_file, is_folder
+
+if TYPE_CHECKING:
+    import networkx
+    import scipy.sparse
 
 # Smaller generated graphs are made again faster than they are read from a cache that fills the disk.
 _CACHED_ARCS = 1_000_000
@@ -47,7 +52,7 @@ class Changes:
 
 
 def load_graph(
-    spec: str | os.PathLike[str],
+    spec: str | os.PathLike[str] | CsrGraph | networkx.Graph | scipy.sparse.sparray | scipy.sparse.spmatrix,
     *,
     symmetrise: bool = False,
     drop_self_loops: bool = False,
@@ -59,6 +64,8 @@ def load_graph(
 ) -> CsrGraph:
     """The graph in file `spec`, or the generated graph of that name (see `list_graphs`).
 
+    A networkx graph and a SciPy sparse matrix are converted: see `CsrGraph.from_networkx` and `CsrGraph.from_scipy`.
+
     `symmetrise` adds the reverse of every arc (and merges duplicates), `drop_self_loops` and `merge_duplicates`
     do what they say (of parallel arcs the lightest stays). `seed` is for generated graphs. `max_bytes` bounds
     both what a file may expand to and the graph's arrays. `cache` keeps parsed graphs in the user's cache
@@ -67,6 +74,8 @@ def load_graph(
     """
     if seed < 0:
         raise GraphError(f"graph seed {seed}: expected an integer from 0 up")
+    if not isinstance(spec, (str, os.PathLike)):
+        return Changes(symmetrise, drop_self_loops, merge_duplicates).apply(graph_of(spec))
     base, _, order = os.fspath(spec).rpartition(SEPARATOR)
     if base and order in ORDERS and _find_file(os.fspath(spec)) is None:
         chosen: dict[str, Any] = {"symmetrise": symmetrise, "drop_self_loops": drop_self_loops}

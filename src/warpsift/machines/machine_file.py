@@ -1,7 +1,8 @@
 """Reads machine files: `load_machine("gtx980", {"l2.size_bytes": "4194304"})`.
 
 A file may say `extends = "other"` and give only what differs; in its [dram] section, `extends` names a memory
-(dram/). Overrides are dotted keys with the value as text, as they come from the command line
+(dram/). `prices` names the cost table of its energy; without it, that of the nearest machine that it extends holds.
+Overrides are dotted keys with the value as text, as they come from the command line
 (`--set l2.size_bytes=4194304`), or as numbers.
 """
 
@@ -37,12 +38,13 @@ def load_machine(name_or_path: str | Path, overrides: Mapping[str, Any] | None =
     source = str(name_or_path)
     tree = _read(source, ())
     valid = machine_keys()
-    for key in _flat(tree):
+    for key in _flat({name: value for name, value in tree.items() if name != "lineage"}):
         if key not in valid:
             raise _unknown(key)
     for key, value in (overrides or {}).items():
         _override(tree, key, value)
-    machine = _convert(tree, source)
+    lineage = tuple(tree.pop("lineage"))
+    machine = msgspec.structs.replace(_convert(tree, source), lineage=lineage)
     machine.check()
     return machine
 
@@ -56,6 +58,7 @@ def machine_keys() -> list[str]:
 def machine_parameters(machine: Machine) -> dict[str, Any]:
     """The resolved machine as a flat dictionary with dotted keys."""
     tree = msgspec.to_builtins(machine)
+    tree.pop("lineage")
     return _flat(tree | tree.pop("units"))
 
 
@@ -84,11 +87,14 @@ def _read(name: str, chain: tuple[Path, ...]) -> dict[str, Any]:
     if len(chain) >= LONGEST_CHAIN:
         raise MachineError(f"machine {shown(name)}: {LONGEST_CHAIN} files extend one another; write fewer")
     tree = read_toml(path)
+    if "lineage" in tree:
+        raise _unknown("lineage")
     tree.setdefault("name", path.stem)
+    own_lineage = _prices(tree, path)
     own_memory = _resolve_memory(tree, path)
     base = tree.pop("extends", None)
     if base is None:
-        return tree
+        return tree | {"lineage": own_lineage}
     if not isinstance(base, str):
         raise MachineError(f"machine file {path.name}: extends = {shown(base)}; write the name of a machine")
     if is_there(path.parent / f"{base}.toml"):
@@ -96,7 +102,19 @@ def _read(name: str, chain: tuple[Path, ...]) -> dict[str, Any]:
     merged = _read(base, (*chain, path.resolve()))
     if own_memory:
         merged.pop("dram", None)
-    return _merge(merged, tree)
+    return _merge(merged, tree) | {"lineage": [*own_lineage, *merged["lineage"]]}
+
+
+def _prices(tree: dict[str, Any], path: Path) -> list[str]:
+    """Whose prices this file's machine may have: what it says, a path as seen from its folder, then its own name.
+
+    They move to the lineage, nearest first, so that a machine with a table of its own does not inherit another's.
+    """
+    found = [str(tree["name"])]
+    if "prices" in tree:
+        said = str(tree.pop("prices"))
+        found.insert(0, str((path.parent / said).resolve()) if said.endswith(".toml") else said)
+    return found
 
 
 def memory_names() -> list[str]:

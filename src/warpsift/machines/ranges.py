@@ -89,7 +89,7 @@ def declared(struct: type, prefix: str = "") -> Iterator[Declared]:
         if isinstance(field.type, type) and issubclass(field.type, msgspec.Struct):
             yield from declared(field.type, key + ".")
             continue
-        if get_origin(field.type) is dict:  # sections of units: `unit_sections.spec_types` has them
+        if get_origin(field.type) in (dict, tuple):  # sections of units (`unit_sections.spec_types`), and the lineage
             continue
         kind, rule = _parts(field.type)
         choices = get_args(kind) if get_origin(kind) is Literal else (False, True) if kind is bool else ()

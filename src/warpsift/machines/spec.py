@@ -136,6 +136,9 @@ class Machine(Section, frozen=True, kw_only=True):
 
     name: Annotated[str, Letters(100, "it heads every table")]
     description: Annotated[str, Letters(500, "it is one line of a list")] = ""
+    # cost table: a shipped one by name, or a .toml file; "": that of the nearest of `lineage`
+    prices: Annotated[str, Letters(1000, "a name or a path")] = ""
+    lineage: tuple[str, ...] = ()  # this machine, what it extends, and so on; filled in by the reader
     clocks: Clocks
     sm: Sm
     l1: L1

@@ -46,7 +46,7 @@ def print_run(console: Console, result: RunResult) -> None:
     unit = "" if result.unit == "none" else f", with {result.unit}"
     title = f"{result.algorithm} ({result.style} style{unit}) on {graph['name']}{stand_in}"
     console.print(Text(title, style="bold"))
-    console.print(Text(f"{thousands(graph['nodes'])} nodes, {thousands(graph['edges'])} arcs"))
+    console.print(Text(f"{thousands(graph['nodes'])} nodes, {thousands(graph['edges'])} arcs{_reached(result)}"))
     print_phases(console, result)
     work = result.work
     console.print(
@@ -62,6 +62,24 @@ def print_run(console: Console, result: RunResult) -> None:
     console.print(Text(f"{result.host_seconds:.2f} s on this computer"))
 
 
+def _reached(result: RunResult) -> str:
+    """What the source reaches, where there is one."""
+    source = result.options.get("source")
+    if source is None or not result.nodes_reached:
+        return ""
+    shares = [
+        100 * part / max(whole, 1)
+        for part, whole in (
+            (result.nodes_reached, result.graph["nodes"]),
+            (result.edges_reached, result.graph["edges"]),
+        )
+    ]
+    return (
+        f"; source {source} reaches {thousands(result.nodes_reached)} nodes ({shares[0]:.3g} %) "
+        f"and {thousands(result.edges_reached)} arcs ({shares[1]:.3g} %)"
+    )
+
+
 def print_trace(console: Console, result: RunResult) -> None:
     """What `warpsift run --trace` shows: the same figures, kernel by kernel."""
     console.print(Text(f"trace {result.graph['name']}", style="bold"))
@@ -72,7 +90,8 @@ def print_trace(console: Console, result: RunResult) -> None:
 
 def _print_notes(console: Console, result: RunResult) -> None:
     for name, value in result.notes.items():
-        console.print(Text(f"{name.replace('_', ' ')}: {value}"))
+        style = "yellow" if name == "warning" else ""
+        console.print(Text(f"{name.replace('_', ' ')}: {value}", style=style))
 
 
 def print_phases(console: Console, result: RunResult) -> None:

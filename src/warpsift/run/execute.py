@@ -10,6 +10,7 @@ benchmarks all come through it.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -17,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from warpsift.algorithms import Algorithm, Options, Outcome
 from warpsift.graph import CsrGraph
+from warpsift.graph.objects import graph_of
 from warpsift.run.observer import Observer
+from warpsift.run.reached import add_reach, weights_note
 from warpsift.run.record import RunResult, by_phase
 from warpsift.run.request import LOADING, Request, RequestError, algorithm_named, make_request
 from warpsift.run.run_energy import add_energy
@@ -32,16 +35,17 @@ if TYPE_CHECKING:
 __all__ = ["Observer", "run_request", "simulate"]
 
 
-def simulate(algorithm: str, graph: str | CsrGraph, *, observer: Observer | None = None, **choices: Any) -> RunResult:
+def simulate(algorithm: str, graph: Any, *, observer: Observer | None = None, **choices: Any) -> RunResult:
     """Run an algorithm and check its answer.
 
     `choices` are fields of `Request` (gpu="gtx980", unit="scu", style="vertex", overrides={"l2.ways": 8}, ...) and
     options of the algorithm (source=0, delta=100, ...). How to load a graph (symmetrise=True, ...) is said where it is
     given by name.
     """
-    if isinstance(graph, str):
-        request = make_request(algorithm, graph, choices)
+    if isinstance(graph, (str, os.PathLike)):
+        request = make_request(algorithm, os.fspath(graph), choices)
         return run_request(request, request.load(), observer)
+    graph = graph_of(graph)
     for name in choices:
         if name in LOADING:
             raise RequestError(
@@ -57,7 +61,8 @@ def run_request(request: Request, graph: CsrGraph, observer: Observer | None = N
     chosen = algorithm_named(request.algorithm)
     machine = machine_of(request)
     driver = _driver(request, chosen, machine)
-    graph, options = chosen.prepare(graph, request.options)
+    given = graph
+    graph, options = chosen.prepare(given, request.options)
     engine = engine_of(machine, request, observer)
     timed = engine if engine is None or observer.before_engine is None else observer.before_engine(engine)
     sink = Observed(timed, observer.on_launch, observer.also)
@@ -82,8 +87,11 @@ def run_request(request: Request, graph: CsrGraph, observer: Observer | None = N
         launches=sink.launches,
         host_seconds=host_seconds,
     )
+    weights = weights_note(given, graph, options.seed)
+    result.notes |= {"weights": weights} if weights else {}
+    add_reach(result, graph, options)
     if engine is not None and machine is not None:
-        add_timing(result, engine, machine, graph.edges)
+        add_timing(result, engine, machine, result.edges_reached)
         add_floor(result, engine, machine)
         add_energy(result, engine, machine, request)
         engine.close()

@@ -85,6 +85,8 @@ class RunResult:
     values: Any  # the answer, one per node
     launches: list[LaunchRecord]
     host_seconds: float  # running and recording, and timing if a GPU was named
+    nodes_reached: int = 0  # from the source; all of them where every node starts
+    edges_reached: int = 0  # arcs that leave those nodes: what MTEPS counts
     machine: dict[str, Any] | None = None
     timing: dict[str, Any] = field(default_factory=dict)
     energy: dict[str, Any] = field(default_factory=dict)
@@ -122,6 +124,8 @@ class RunResult:
             "check": self.check,
             "check_reason": self.check_reason,
             "iterations": self.iterations,
+            "nodes_reached": self.nodes_reached,
+            "edges_reached": self.edges_reached,
             "work": self.work,
             "notes": self.notes,
             **stream_dict(self.counters),

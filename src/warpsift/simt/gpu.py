@@ -25,6 +25,7 @@ import numpy as np
 
 from warpsift.hardware import WARP_SIZE
 from warpsift.simt.collectives import CollectiveThreads
+from warpsift.simt.kernel_check import check_kernel
 from warpsift.simt.memory import DeviceArray, DeviceMemory
 from warpsift.simt.recorder import Recorder
 from warpsift.simt.registers import KernelError
@@ -126,6 +127,7 @@ class Gpu:
 
         `shared_bytes` is taken from each CTA's shared memory beside what the kernel itself reserves.
         """
+        _check_call(kernel, arguments)
         if threads_per_cta % WARP_SIZE or not 0 < threads_per_cta <= 1024:
             raise KernelError(f"threads_per_cta must be a multiple of 32 up to 1024, not {threads_per_cta}")
         if threads <= 0:
@@ -187,9 +189,13 @@ class Gpu:
             t = self.threads(batch, self._recorder)
             t.shared_bytes = reserved_bytes
             t.bindings = self.bindings
-            self._prologue(t, kernel, threads, arguments)
-            kernel.function(t, *arguments)
-            t.finish()
+            self.memory.running = kernel.name
+            try:
+                self._prologue(t, kernel, threads, arguments)
+                kernel.function(t, *arguments)
+                t.finish()
+            finally:
+                self.memory.running = None
             shared_bytes = max(shared_bytes, t.shared_bytes)
         return shared_bytes
 
@@ -202,6 +208,20 @@ class Gpu:
         if kernel.guard:
             t.spend(1, chained=False)  # ld.param of the element count
             t.exit_where(t.id >= threads)
+
+
+def _check_call(kernel: Any, arguments: tuple[Any, ...]) -> None:
+    """What is launched is a kernel, its text jumps nowhere, and what it is given lies on the device."""
+    if not isinstance(kernel, Kernel):
+        name = getattr(kernel, "__name__", repr(kernel))
+        raise KernelError(f"{name} is not a kernel: write '@warpsift.kernel' in the line above its 'def'")
+    check_kernel(kernel.function)
+    for number, argument in enumerate(arguments, 1):
+        if isinstance(argument, np.ndarray) and argument.ndim:
+            raise KernelError(
+                f"argument {number} of kernel '{kernel.name}' is a NumPy array, which lies on the host: copy it first, "
+                "x = gpu.memory.array('x', values), and give x"
+            )
 
 
 def _parameters(arguments: tuple[Any, ...]) -> tuple[int, int]:

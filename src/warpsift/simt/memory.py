@@ -7,7 +7,7 @@ touched. Units that chase pointers dereference this buffer, so an address in a r
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
 from warpsift.errors import WarpsiftError
 
@@ -20,30 +20,45 @@ class DeviceMemoryError(WarpsiftError):
 
 
 class DeviceArray:
-    """A one-dimensional array in device memory. The host reads and writes it by `host`; kernels by `t.load`."""
+    """A one-dimensional array in device memory. The host reads and writes it by `host`; kernels by `t.load`.
 
-    __slots__ = ("address", "host", "name", "tag")
+    `storage` is the same view for the simulator itself: the instructions of `t` and of special units, which count
+    what they do.
+    """
 
-    def __init__(self, name: str, address: int, host: np.ndarray, tag: int) -> None:
+    __slots__ = ("_memory", "address", "name", "storage", "tag")
+
+    def __init__(self, name: str, address: int, storage: np.ndarray, tag: int, memory: DeviceMemory) -> None:
         self.name = name
         self.address = address
-        self.host = host  # a view of the device memory itself
+        self.storage = storage  # a view of the device memory itself
         self.tag = tag  # index into LaunchInfo.arrays
+        self._memory = memory
+
+    @property
+    def host(self) -> np.ndarray:
+        """The values, for the host to read and write between launches."""
+        if self._memory.running is not None:
+            raise DeviceMemoryError(
+                f"kernel '{self._memory.running}' reads '{self.name}.host', the host's view, which is not counted: "
+                f"write t.load({self.name}, index) and t.store({self.name}, index, value)"
+            )
+        return self.storage
 
     def __len__(self) -> int:
-        return self.host.size
+        return self.storage.size
 
     @property
     def dtype(self) -> np.dtype:
-        return self.host.dtype
+        return self.storage.dtype
 
     @property
     def itemsize(self) -> int:
-        return self.host.itemsize
+        return self.storage.itemsize
 
     @property
     def size_bytes(self) -> int:
-        return self.host.nbytes
+        return self.storage.nbytes
 
     def __repr__(self) -> str:
         return f"DeviceArray({self.name!r}, {self.dtype}[{len(self)}] at {self.address:#x})"
@@ -55,6 +70,7 @@ class DeviceMemory:
     def __init__(self, size_bytes: int = 4 * GIB) -> None:
         self.size_bytes = size_bytes
         self.arrays: list[DeviceArray] = []
+        self.running: str | None = None  # the kernel that runs now: meanwhile the host has no access
         self._bytes = np.zeros(size_bytes, np.uint8)  # calloc: pages appear when touched
         self._next = ALIGNMENT_BYTES  # address 0 stays free, as a null pointer
 
@@ -79,20 +95,49 @@ class DeviceMemory:
                 "Use a smaller graph or a machine with more memory (--set memory.size_bytes=...)."
             )
         start = self._next
-        host = self._bytes[start : start + int(length) * dtype.itemsize].view(dtype)
+        storage = self._bytes[start : start + int(length) * dtype.itemsize].view(dtype)
         self._next = -(-end // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
-        array = DeviceArray(name, start, host, len(self.arrays))
+        array = DeviceArray(name, start, storage, len(self.arrays), self)
         self.arrays.append(array)
         return array
 
-    def array(self, name: str, values: np.ndarray, dtype: DTypeLike | None = None) -> DeviceArray:
-        """Copy values from the host."""
+    def array(self, name: str, values: ArrayLike, dtype: DTypeLike | None = None) -> DeviceArray:
+        """Copy values from the host; `dtype` converts them, if it can hold them."""
         values = np.asarray(values)
+        if values.ndim > 1:
+            raise DeviceMemoryError(
+                f"array '{name}' has {values.ndim} dimensions; device arrays have one: give values.ravel()"
+            )
+        _refuse_loss(name, values, np.dtype(dtype or values.dtype))
         device = self.empty(name, values.size, dtype or values.dtype)
-        device.host[:] = values
+        device.storage[:] = values
         return device
 
     def full(self, name: str, length: int, value: float, dtype: DTypeLike = np.int32) -> DeviceArray:
+        _refuse_loss(name, np.asarray(value), np.dtype(dtype))
         device = self.empty(name, length, dtype)
-        device.host.fill(value)
+        device.storage.fill(value)
         return device
+
+
+def _refuse_loss(name: str, values: np.ndarray, dtype: np.dtype) -> None:
+    """Integers that do not fit, and fractions where integers are kept, would become other numbers without a word."""
+    if values.dtype.kind not in "iufb":
+        raise DeviceMemoryError(
+            f"array '{name}': {values.dtype} values; device arrays hold integers, floats or booleans"
+        )
+    if not values.size or values.dtype == dtype or dtype.kind not in "iu" or values.dtype.kind == "b":
+        return
+    limits = np.iinfo(dtype)
+    low, high = values.min(), values.max()
+    wrong = low if not low >= limits.min else high if not high <= limits.max else None  # "not": also for nan
+    if wrong is not None:
+        raise DeviceMemoryError(
+            f"array '{name}': {wrong} does not fit {dtype}, which holds {limits.min} to {limits.max}; "
+            f"give a wider type, such as dtype={'np.int64' if values.dtype.kind in 'iu' else 'np.float32'}"
+        )
+    if values.dtype.kind == "f" and (broken := values[values != np.trunc(values)]).size:
+        raise DeviceMemoryError(
+            f"array '{name}': {broken.flat[0]} is no integer and {dtype} would cut it off; give dtype=np.float32, "
+            "or round the values first"
+        )

@@ -54,6 +54,8 @@ class Threads:
         self._recorder = recorder
         self._loads = 0  # serial number of the next load
         self._run = 0  # serial number of the current ALU run
+        self._depth = 0  # of the conditions and loops around the statement that runs
+        self._abandoned = ""  # the loop that the kernel's text left before its end
         self._run_count = self._run_floats = self._run_chain = self._run_wait = 0
 
     if not TYPE_CHECKING:  # else every misspelt call of our own would pass the type checker
@@ -92,6 +94,11 @@ class Threads:
 
     def finish(self) -> None:
         """`ret`."""
+        if self._abandoned:
+            raise KernelError(
+                f"a 't.{self._abandoned}' loop was left before its end, which ends it for all threads: carry the "
+                "decision in a variable, 'going = t.var(1)', and write 'for _ in t.loop_while(lambda: going == 1):'"
+            )
         self.spend(1)
         self._flush()
 
@@ -198,10 +205,12 @@ class Threads:
     def _inside(self, scope: Scope) -> Iterator[None]:
         self._flush()
         outer, self.scope = self.scope, scope
+        self._depth += 1
         try:
             yield
         finally:
             self._flush()
+            self._depth -= 1
             self.scope = outer
 
     @contextmanager
@@ -221,18 +230,28 @@ class Threads:
             yield
 
     def exit_where(self, condition: Register) -> None:
-        """`if (condition) return;`"""
+        """`if (condition) return;`, at the outermost level: inside a condition the threads would come back."""
+        if self._depth:
+            raise KernelError(
+                "t.exit_where(condition) stands inside a condition or a loop, after which its threads would go on: "
+                "write it at the outermost level of the kernel, or put the rest under 'with t.otherwise(condition):'"
+            )
         self._branch_on(condition)
         self._flush()
         keep = ~condition.at(self.scope)
         if not keep.all():
             self.scope = self.scope.narrow(keep)
 
-    def range(self, begin: Value, end: Register, step: int = 1) -> Iterator[Register]:
-        """`for (i = begin; i < end; i += step)`, for as many iterations as the longest thread needs."""
+    def range(self, begin: Value, end: Value = None, step: int = 1) -> Iterator[Register]:
+        """`for (i = begin; i < end; i += step)`, for as many iterations as the longest thread needs.
+
+        Begin and end are registers or plain integers; `t.range(end)` begins at 0.
+        """
+        begin, end = (0, begin) if end is None else (begin, end)
+        if not isinstance(step, (int, np.integer)) or step < 1:
+            raise KernelError(f"the step of t.range must be a positive integer, not {step!r}")
         outer = self.scope
-        stop = end.at(outer)
-        current = begin.at(outer) if isinstance(begin, Register) else np.full(len(outer), begin, stop.dtype)
+        current, stop = self._bounds(begin, end)
         self.alu(None, begin, end)  # compare
         self.spend(1)  # branch
         self._flush()
@@ -240,6 +259,7 @@ class Threads:
         scope = outer if keep.all() else outer.narrow(keep)
         current, stop = current[keep], stop[keep]
         first = True
+        self._depth += 1
         try:
             while len(scope):
                 self.scope = scope
@@ -257,14 +277,32 @@ class Threads:
                     current, stop = current[keep], stop[keep]
                     positions = scope.positions_in(outer)[keep] if scope is not outer else np.flatnonzero(keep)
                     scope = Scope(outer.index[positions], outer.warp_numbers, outer, positions)
+        except GeneratorExit:
+            self._abandoned = "range"
+            raise
         finally:
             self._flush()
+            self._depth -= 1
             self.scope = outer
+
+    def _bounds(self, begin: Value, end: Value) -> tuple[np.ndarray, np.ndarray]:
+        """First and last value of a loop's counter, one per thread; plain integers take the other's type."""
+        given = [bound.at(self.scope) if isinstance(bound, Register) else bound for bound in (begin, end)]
+        for bound in given:
+            integer = isinstance(bound, (int, np.integer)) or (
+                isinstance(bound, np.ndarray) and bound.dtype.kind in "iu"
+            )
+            if not integer or isinstance(bound, bool):
+                raise KernelError(f"t.range counts integers, not {getattr(bound, 'dtype', repr(bound))}")
+        kind = next((bound.dtype for bound in reversed(given) if isinstance(bound, np.ndarray)), np.dtype(np.int32))
+        full = [b if isinstance(b, np.ndarray) else np.full(len(self.scope), b, kind) for b in given]
+        return full[0], full[1]
 
     def loop_while(self, condition: Callable[[], Register]) -> Iterator[None]:
         """`while (condition())`: the condition is evaluated, and counted, before every iteration."""
         outer = self.scope
         scope = outer
+        self._depth += 1
         try:
             while len(scope):
                 self.scope = scope
@@ -278,8 +316,12 @@ class Threads:
                     self.scope = scope
                 if len(scope):
                     yield
+        except GeneratorExit:
+            self._abandoned = "loop_while"
+            raise
         finally:
             self._flush()
+            self._depth -= 1
             self.scope = outer
 
     def _branch_on(self, condition: Register) -> None:
@@ -292,7 +334,7 @@ class Threads:
         """array[index + offset]."""
         position, address = self._address(array, index, offset)
         slot = self._issue(LOAD, coalesce.emit_lines, array, address, True, (index,))
-        result = Register(self, array.host[position], self.scope)
+        result = Register(self, array.storage[position], self.scope)
         result.slot, result.load = slot, self._loads
         return result
 
@@ -300,7 +342,7 @@ class Threads:
         """array[index + offset] = value. Of several threads on one element, one wins."""
         position, address = self._address(array, index, offset)
         self._issue(STORE, coalesce.emit_lines, array, address, False, (index, value))
-        array.host[position] = value.at(self.scope) if isinstance(value, Register) else value
+        array.storage[position] = value.at(self.scope) if isinstance(value, Register) else value
 
     def _atomic(self, function: Callable[..., Any], array: DeviceArray, index: Value, value: Value, used: bool) -> Any:
         position, address = self._address(array, index, 0)
@@ -308,7 +350,7 @@ class Threads:
         scope = self.scope
         operand = value.at(scope) if isinstance(value, Register) else value
         operands = np.broadcast_to(np.asarray(operand, array.dtype), position.shape)
-        old = function(array.host, position, operands, self._atomic_order(position.size))
+        old = function(array.storage, position, operands, self._atomic_order(position.size))
         if not used:
             return None
         result = Register(self, old, scope)
@@ -338,6 +380,11 @@ class Threads:
 
     def _address(self, array: DeviceArray, index: Value, offset: int) -> tuple[np.ndarray, np.ndarray]:
         """Element positions and byte addresses, after charging for the address arithmetic."""
+        if not isinstance(array, DeviceArray):
+            raise KernelError(
+                f"t.load, t.store and atomics work on device arrays, not on a {type(array).__name__}: "
+                "make one with gpu.memory.array(name, values), and use a shared array by its own load and store"
+            )
         if isinstance(index, Register):
             self.charge_address(index, array.itemsize, array.tag)
             position = index.at(self.scope).astype(np.int64)

@@ -71,6 +71,7 @@ SM = np.dtype(
         ("warps_resident", np.int64),
         ("warps_since", np.int64),  # for the occupancy integral
         ("warp_cycles", np.int64),  # sum over cycles of resident warps
+        ("active_cycles", np.int64),  # cycles with at least one of them
         ("lsu_waiting", np.int64),  # warps that found the load-store queue full
         ("p_lsu_ring", np.int64),
         ("lsu_head", np.int64),

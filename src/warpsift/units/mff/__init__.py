@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 class MffUnit(Unit):
+    area_choices = {"registers": ("banked", "single"), "memory_units": ("slices", "paper")}  # noqa: RUF012
     name = "mff"
     title = "Memory Fast-Forward unit (Park et al., DATE 2015)"
     section = "mff"

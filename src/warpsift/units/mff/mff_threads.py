@@ -178,7 +178,7 @@ class FastForwardThreads(CollectiveThreads):
         if target.pending[threads].any():
             raise KernelError("t.pc_gather() into a target whose words are still under way: call t.pc_wait() first")
         slot = self._command(COMMAND, columns, (index, sizes), over, (c_index, size))
-        wrong = _gather(columns.host, bound.values.host, index, sizes, target.array.values, target.positions())
+        wrong = _gather(columns.storage, bound.values.storage, index, sizes, target.array.values, target.positions())
         if wrong >= 0:
             raise DeviceMemoryError(
                 f"t.pc_gather(): '{columns.name}' names vertex {wrong}, but '{bound.values.name}' "
@@ -195,7 +195,7 @@ class FastForwardThreads(CollectiveThreads):
         index, sizes = self._request("t.pc_scatter_set()", columns, c_index, size)
         self._command(POST, columns, (index, sizes), over, (c_index, size))
         bits = bound.active.itemsize == WORD_BYTES
-        wrong = _scatter(columns.host, bound.active.host, bits, bound.vertices, index, sizes)
+        wrong = _scatter(columns.storage, bound.active.storage, bits, bound.vertices, index, sizes)
         if wrong >= 0:
             raise DeviceMemoryError(
                 f"t.pc_scatter_set(): '{columns.name}' names vertex {wrong}, but '{bound.active.name}' "

@@ -37,7 +37,10 @@ class ScuUnit(Unit):
     tables = Path(__file__).parent
     enhanced = True
     schedules = True
-    area_choices = {"storage": ("sram", "flip_flop"), "logic": ("synthesised", "estimated")}  # noqa: RUF012
+    area_choices = {  # noqa: RUF012
+        "storage": ("sram", "flip_flop", "shift_register"),
+        "logic": ("synthesised", "estimated"),
+    }
 
     def drivers(self, machine: Machine | None) -> Mapping[str, Driver]:
         from warpsift.units.scu.drivers import DRIVERS
