@@ -21,6 +21,7 @@ from warpsift.hdl.same_bytes import RecordingSink, difference, recording_gpu
 from warpsift.hdl.simulate import HardwareScu
 from warpsift.machines import load_machine
 from warpsift.simt import Gpu
+from warpsift.units import unit_named
 from warpsift.units.scu.scu_api import Scu
 from warpsift.units.scu.scu_spec import ScuSpec
 
@@ -183,7 +184,7 @@ class Row:
 
 def engine_counters(work: Callable[[Inputs], None], overrides: dict[str, str]) -> Counters:
     machine = load_machine("gtx980", SETTINGS | overrides)
-    engine = Engine(machine)
+    engine = Engine(machine, unit_named("scu").components())
     work(Inputs(Scu(Gpu(engine, memory_bytes=1 << 26), machine.unit("scu"))))
     return engine.operations[-1].counters
 

@@ -229,10 +229,11 @@ def test_a_command_without_a_binding_is_an_error():
     launch = tape.launches[0][0]
     object.__setattr__(launch, "bindings", {})
     with pytest.raises(EngineError) as caught:
-        tape.replay(engine_with_unit())
+        engine = engine_with_unit()
+        tape.replay(engine)
     assert str(caught.value) == (
         "the stream holds a command to the memory fast-forward unit, but its edges, values or active list are not "
-        "bound: call bind_fast_forward(gpu, ...) before the launch"
+        f"bound: call bind_fast_forward(gpu, ...) before the launch, at cycle {engine.cycle}"
     )
 
 
