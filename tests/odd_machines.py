@@ -172,7 +172,7 @@ def _dram_timing(rng: np.random.Generator) -> dict[str, Any]:
     names = [name for name in KEYS if name.startswith("dram.timing.")]
     chosen = {name: int(rng.integers(1, 30)) for name in names if rng.random() < 0.5}
     chosen["dram.timing.rfc"] = int(rng.integers(1, 30))
-    chosen["dram.timing.refi"] = _few(rng, 0, 200, 400, 3000)
+    chosen["dram.timing.refi"] = _few(rng, 0, 40, 60, 80, 100, 150, 200, 400, 3000)
     chosen["dram.refresh"] = _few(rng, "all_bank", "per_bank", "none")
     chosen["dram.refresh_precharge"] = _few(rng, "all", "each")
     chosen["dram.powerdown_idle_clocks"] = _few(rng, 0, 1, 64)
