@@ -6,7 +6,10 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 
-.PHONY: help setup demo test check bench cacti synth clean
+.PHONY: help setup demo test check torture bench cacti synth clean
+
+TRIES    ?= 100
+MACHINES ?= 2000
 
 help:            ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -36,6 +39,10 @@ check: $(DEV)    ## format, lint, types and tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(MAKE) test
+
+torture: $(DEV)  ## kill sweeps, fill the disk, break a Dask cluster, try odd machines (TRIES=100 MACHINES=2000)
+	WARPSIFT_TORTURE_TRIES=$(TRIES) $(BIN)/python -m pytest -q -s -x tests/torture/torture_sweeps.py
+	WARPSIFT_ODD_MACHINES=$(MACHINES) $(BIN)/python -m pytest -q -x tests/test_odd_machines.py
 
 bench: $(DEV)    ## run the benchmarks and print their tables
 	$(BIN)/python -m benchmarks
