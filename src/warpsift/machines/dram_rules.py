@@ -59,9 +59,11 @@ def _refresh(spec: Dram) -> Iterator[str]:
         return
     per_bank = spec.refresh == "per_bank"
     duration = (t.rfc_pb or t.rfc) if per_bank else t.rfc
-    # Activate, column and data, precharge of all banks: what a row that is opened after a refresh must have time for.
-    opened = max(t.rc, max(t.ras, t.rcd_rd + t.rtp, t.rcd_wr + t.cwl + spec.burst_clocks + t.wr) + max(t.rp, t.rp_ab))
-    needed = (duration + opened) * (spec.banks if per_bank else 1) * spec.ranks
+    # Activate, column and data, precharge: what a row that is opened after a refresh must have time for. A bank, or all
+    # banks of a rank, are refreshed once in refi.
+    close = t.rp if per_bank else max(t.rp, t.rp_ab)
+    used = max(t.ras, t.rcd_rd + t.rtp, t.rcd_wr + t.cwl + spec.burst_clocks + t.wr)
+    needed = duration + max(t.rc, used + close)
     if t.refi <= needed:
         yield (
             f"dram.timing.refi = {t.refi}: refreshes of {duration} clocks and opening a row between two of them take "
