@@ -26,7 +26,9 @@ from support.places import ROOT
 
 PACKAGE = ROOT / "src" / "warpsift"
 ORDER = (
-    ("errors", "hardware", "version"),
+    ("hardware", "printable", "version"),
+    ("errors", "private_folder"),
+    ("paths",),
     ("graph", "machines"),
     ("simt",),
     ("engine",),

@@ -207,11 +207,11 @@ def test_line_numbers_clusters_and_missing_newline(tmp_path):
 
 
 def test_chunks_are_bounded_and_small_blocks_read_the_same(tmp_path, monkeypatch):
-    from warpsift.traces import files, reader
+    from warpsift.traces import reader, trace_file
 
     text = trace_text([[LINES], [LINES[:7]], [LINES]])
     whole = [(ops.tolist(), [t.tolist() for t in tx]) for ops, tx in read(tmp_path, text).warps()]
-    monkeypatch.setattr(files, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(trace_file, "BLOCK_BYTES", 100)
     monkeypatch.setattr(reader, "CHUNK_OPS", 10)
     sink = read(tmp_path, text)
     assert len(sink.launches[0][1]) == 2  # the second block is too small for a chunk of its own

@@ -81,7 +81,7 @@ def _write_report(error: BaseException) -> str:
     """The traceback to a new file; where it is."""
     import traceback
 
-    from warpsift import __version__
+    from warpsift.version import __version__
 
     lines = [f"warpsift {__version__}, Python {sys.version}", f"arguments: {sys.argv[1:]!r}", ""]
     lines += traceback.format_exception(error)

@@ -17,9 +17,9 @@ from typing import Any
 
 import msgspec
 
-from warpsift.machines.files import is_there, read_toml
 from warpsift.machines.ranges import declared, either, shown
 from warpsift.machines.spec import Machine, MachineError
+from warpsift.machines.toml_file import is_there, read_toml
 from warpsift.machines.unit_sections import spec_types
 
 _FOLDER = Path(__file__).parent

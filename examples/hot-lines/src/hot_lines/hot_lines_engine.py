@@ -71,7 +71,6 @@ class HotLinesComponent(UnitComponent):
         reads = counters["hot_lines_counted"] + counters["hot_lines_replaced"]
         return {"monitored reads are counted once": (reads, counters["hot_lines_reads"])}
 
-
     def keep(self, arrays):
         self.entries = arrays["hot_lines.entries"].copy()
 
