@@ -13,7 +13,8 @@
     algorithm = "wcc"
     graph = "kron-12"
 
-A key is a field of `Request`, an option of the algorithm or unit, or a dotted machine parameter. The word "default" leaves a key alone.
+A key is a field of `Request`, an option of the algorithm or unit, or a dotted machine parameter. The word "default"
+leaves a key alone.
 """
 
 from __future__ import annotations
