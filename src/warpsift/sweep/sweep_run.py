@@ -145,7 +145,8 @@ def compile_for(points: Iterable[Point], progress: SweepProgress) -> None:
     progress.note("preparing the timing engine" if any(r.gpu for r in kinds.values()) else "preparing the kernels")
     graph = load_graph(SMALLEST)
     for request in kinds.values():
-        source = {"source": None} if hasattr(request.options, "source") else {}  # may not be a node of the small graph
+        # The source may not be a node of the small graph.
+        source: dict[str, Any] = {"source": None} if hasattr(request.options, "source") else {}
         small = replace(request, graph=SMALLEST, check=False, options=replace(request.options, **source))
         with contextlib.suppress(Exception):  # a point that cannot run is recorded when its turn comes
             run_request(small, graph, Observer())
