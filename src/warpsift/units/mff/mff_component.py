@@ -38,6 +38,7 @@ class MffComponent(UnitComponent):
             "fast-forward tags free": (int(M.tags_used), 0),
             "fast-forward lines free": (int(M.lines_used), 0),
             "fast-forward words sent or set": (c["mff_words_sent"] + c["mff_scatter_bits"], c["mff_words"]),
+            "a completion message for each gather": (c["mff_completion_messages"], c["mff_gather_commands"]),
         }
 
     def progress_marks(self, arrays: Mapping[str, Any]) -> tuple[int, ...]:
