@@ -20,14 +20,21 @@ from warpsift.graph import load_graph
 from warpsift.units import unit_named
 
 GRAPHS = ("cond@1/4", "kron@1/128", "delaunay@1/64")
-CASES = {  # (unit, GPU) -> algorithms with the paper's saving and speedup (SCU paper, Figs. 9 and 10; none for the basic)
+CASES = {  # (unit, GPU) -> algorithms with the paper's saving and speedup (SCU paper, Figs. 9 and 10)
     ("scu", "gtx980"): {"bfs": (12.3, 1.41), "sssp": (11.0, 1.65)},
     ("scu", "tx1"): {"bfs": (5.35, 3.83), "sssp": (4.54, 3.24)},
     ("scu-basic", "gtx980"): {"bfs": None, "sssp": None, "pagerank": (4.65, 1.0)},
     ("scu-basic", "tx1"): {"bfs": None, "sssp": None, "pagerank": (1.5, 1.05)},
     ("mff", "gtx480"): {"bfs": None, "pagerank": None},
 }
-HEAD = ["unit, algorithm, GPU", "speedup", "saving: SMs idle / clock-gated / power-gated", "paper", "static share", "ceiling"]
+HEAD = [
+    "unit, algorithm, GPU",
+    "speedup",
+    "saving: SMs idle / clock-gated / power-gated",
+    "paper",
+    "static share",
+    "ceiling",
+]
 
 
 def geometric_mean(values: Iterable[float]) -> float:

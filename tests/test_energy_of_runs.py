@@ -9,13 +9,13 @@ from benchmarks import energy_tables
 
 from test_cli import call
 from warpsift import simulate
-from warpsift.run.comparison import compare
 from warpsift.costs.coefficients import gpu_table
-from warpsift.costs.energy import GPU_IDLE
 from warpsift.costs.cost_errors import CostError, CostNameError
+from warpsift.costs.energy import GPU_IDLE
 from warpsift.costs.sensitivity import ALL_STATIC, conclude
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine, machine_names
+from warpsift.run.comparison import compare
 from warpsift.run.request import make_request
 from warpsift.run.run_energy import has_prices, prices_of
 from warpsift.store.stored_energy import energy_of_stored

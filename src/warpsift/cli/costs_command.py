@@ -80,7 +80,8 @@ def area(
     gpu: Annotated[str, typer.Option(help="The machine whose unit and die are meant.")] = "gtx980",
     set_: SetOption = None,
     built: Annotated[
-        list[str] | None, typer.Option(help="How it is built: storage=sram, flip_flop or shift_register for the SCU; again for more.")
+        list[str] | None,
+        typer.Option(help="How it is built: storage=sram, flip_flop or shift_register for the SCU; again for more."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -114,7 +115,9 @@ def area(
         return
     paper = f"; the paper says {beside['paper_mm2']} mm2" if beside["paper_mm2"] else ""
     share = 100 * beside["share_as_paper"]
-    die = f"a die of {beside['die_mm2']:g} mm2" + (f" ({beside['machine']})" if machine.name != beside["machine"] else "")
+    die = f"a die of {beside['die_mm2']:g} mm2" + (
+        f" ({beside['machine']})" if machine.name != beside["machine"] else ""
+    )
     typer.echo(f"{share:.2f} % of {die}{paper} (docs/area.md explains the distance)")
 
 

@@ -11,7 +11,7 @@ What its columns are (gen_hw_perf_csv.py there), per launch:
     Pipeline_Duty   (alu + fma + fp64 + shared + tensor pipe cycles) / (5 x SM cycles). An SM has four pipes of 16 lanes
                     of each kind, and a warp takes one for two cycles; the "shared" pipe is the port of fp64 and tensor
                     (NVIDIA developer forum), so a tensor cycle is counted twice
-    Elapsed_Cycles  at 1417 MHz: the streaming kernels then reach 86 % of the memory's bandwidth (69 % at the base clock)
+    Elapsed_Cycles  at 1417 MHz: streaming kernels then reach 86 % of the memory's bandwidth (69 % at the base clock)
 There is no count of instructions: arithmetic follows from the duty, every lane counted as active; loads and stores
 from their sectors, four to a warp instruction. The board holds its power limit by lowering its clock, so no kernel is
 given more than that.
@@ -117,9 +117,7 @@ def rows(counters: Path = COUNTERS, watts: Path = WATTS, prices: Mapping[str, fl
         kernel = row.pop("kernel")
         report = energy(engine_counters(kernel, {k: float(v) for k, v in row.items()}), TABLE, overrides=prices)
         power = report.power_by_component
-        parts = {
-            part: sum(w for name, w in power.items() if name.startswith(starts)) for part, starts in PARTS.items()
-        }
+        parts = {part: sum(w for name, w in power.items() if name.startswith(starts)) for part, starts in PARTS.items()}
         found.append(Row(kernel, measured.get(kernel), report.power_watts, limit_w, parts))
     unknown = sorted(set(measured) - {row.kernel for row in found})
     if unknown:
@@ -132,7 +130,9 @@ def _read(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
         with path.open(newline="") as file:
             found = list(csv.DictReader(file))
     except OSError as error:
-        raise WarpsiftError(f"{path}: {error.strerror}; give a CSV file with the columns {', '.join(columns)}.") from None
+        raise WarpsiftError(
+            f"{path}: {error.strerror}; give a CSV file with the columns {', '.join(columns)}."
+        ) from None
     if not found or not set(columns) <= set(found[0]):
         raise WarpsiftError(f"{path}: give a CSV file with the columns {', '.join(columns)}.")
     return found
