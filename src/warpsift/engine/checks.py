@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from warpsift.engine.counters import Counters
     from warpsift.engine.engine import Engine, LaunchResult
     from warpsift.engine.scu_driver import OperationResult
+    from warpsift.machines.spec import Machine
 
 _REASONS = {NO_LINE: "a line", NO_MSHR: "an MSHR", NO_MERGE: "merge room", NO_NETWORK: "network room"}
 
@@ -61,6 +62,13 @@ def progress_marks(engine: Engine) -> tuple[int, ...]:
         int(a["mff"][0].mff_register_accesses) + int(a["mff"][0].mff_jobs) + int(a["mff"][0].mff_lines_written),
         int(a["l1"][0].l1_read_hits) + int(a["sm"][0].shared_passes) + int(a["sm"][0].ctas_completed),
     )
+
+
+def longest_wait_cycles(machine: Machine) -> int:
+    """Core cycles for which DRAM may move nothing though it is alive: all its timing rules, one after the other."""
+    timing = machine.dram.timing
+    clocks = sum(getattr(timing, name) for name in timing.__struct_fields__) - timing.refi
+    return round(2 * clocks * machine.clocks.core_mhz / machine.dram.clock_mhz)
 
 
 def stuck_components(engine: Engine) -> list[str]:
