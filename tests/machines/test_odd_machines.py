@@ -54,6 +54,9 @@ def _is_text(key: str) -> bool:
         # a line's requests, one for each sector, need room in the network together
         ("gtx480", {"noc.request_sectors_per_packet": 1, "noc.flit_bytes": 200, "noc.buffer_flits": 4}, 3),
         ("gtx980", {"noc.request_sectors_per_packet": 4, "noc.flit_bytes": 200, "noc.buffer_flits": 1}, 3),
+        # long waits that are no standstill: a chain of slow instructions, a memory at a hundredth of the core's clock
+        ("tx1", {"sm.alu_latency_cycles": 10000}, 2),
+        ("tx1", {"dram.clock_mhz": 11, "dram.timing.rtw": 4000}, 1),
         ("gtx980", {"noc.header_bytes": 128, "noc.flit_bytes": 1, "noc.buffer_flits": 280}, 0),
     ],
 )

@@ -7,6 +7,7 @@ from its standard input and ends when that closes, so that killing a sweep leave
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import pickle
 import queue
@@ -166,6 +167,15 @@ def _knock(address: str) -> None:
         raise ValueError("an address is HOST:PORT or PROTOCOL://HOST:PORT")
 
 
+def _quiet(package: str) -> dict[logging.Logger, int]:
+    """Let a package log nothing: Dask writes tracebacks of a lost scheduler, of which we say one line. What was set."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == package]
+    levels = {logger: logger.level for logger in map(logging.getLogger, [package, *names])}
+    for logger in levels:
+        logger.setLevel(logging.CRITICAL + 1)
+    return levels
+
+
 class DaskPool(Executor):
     """The workers of a Dask cluster; they may come and go. Dask itself repeats the task of a lost worker."""
 
@@ -176,6 +186,7 @@ class DaskPool(Executor):
             raise ClusterError("--dask needs the package distributed: pip install 'warpsift[dask]'") from error
         where: dict[str, Any] = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
         self._address = address
+        self._loud = _quiet("distributed")
         try:
             _knock(address)
             self._client = Client(**where, timeout=timeout_seconds, set_as_default=False)
@@ -225,3 +236,5 @@ class DaskPool(Executor):
             self._executor.shutdown(wait=False)
         with contextlib.suppress(Exception):
             self._client.close(timeout=5)
+        for logger, level in self._loud.items():
+            logger.setLevel(level)
