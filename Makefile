@@ -8,6 +8,9 @@ DEV    := $(VENV)/.installed-dev
 
 .PHONY: help setup demo test test-quick check wheel fuzz torture docs bench cacti synth clean
 
+TRIES    ?= 100
+MACHINES ?= 2000
+
 help:            ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
@@ -43,6 +46,11 @@ check: $(DEV)    ## format, lint, types and tests
 MINUTES ?= 5
 fuzz: $(DEV)     ## read mutated inputs for MINUTES (5): every one must load or be refused in one line
 	$(BIN)/python tests/fuzz --minutes $(MINUTES)
+
+torture: $(DEV)  ## kill sweeps, fill the disk, break a Dask cluster, try odd machines (TRIES=100 MACHINES=2000)
+	WARPSIFT_TORTURE_TRIES=$(TRIES) $(BIN)/python -m pytest -q -s -x tests/torture/torture_sweeps.py
+	WARPSIFT_ODD_MACHINES=$(MACHINES) $(BIN)/python -m pytest -q -x tests/machines/test_odd_machines.py
+
 wheel: $(STAMP)  ## build the wheel and run it in a fresh environment that does not see the clone
 	rm -rf dist build/wheel
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
@@ -51,6 +59,10 @@ wheel: $(STAMP)  ## build the wheel and run it in a fresh environment that does 
 	cd / && env -u PYTHONPATH $(CURDIR)/build/wheel/bin/warpsift --version
 	cd / && env -u PYTHONPATH $(CURDIR)/build/wheel/bin/python -m warpsift list machines
 	cd / && env -u PYTHONPATH $(CURDIR)/build/wheel/bin/warpsift area scu --gpu tx1
+
+docs: $(DEV)     ## build the documentation site into site/, with its reference from the code and its links checked
+	$(BIN)/python docs/generate.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 bench: $(DEV)    ## run the benchmarks and print their tables
 	$(BIN)/python -m benchmarks

@@ -179,8 +179,8 @@ def test_a_machine_without_a_source_says_how_to_give_one(tmp_path):
         prices_of(machine)
     assert str(error.value) == (
         "no prices for machine 'mine': neither it nor a machine that it extends has a cost table. Write "
-        'prices = "gtx980" in its file (or --set prices=gtx980) to take those of a shipped table, scaled to its SMs, L2 '
-        f'and channels ({", ".join(coefficients.names())}), or prices = "mine.toml" for a table of its own '
+        'prices = "gtx980" in its file (or --set prices=gtx980) to take those of a shipped table, scaled to its SMs, '
+        f'L2 and channels ({", ".join(coefficients.names())}), or prices = "mine.toml" for a table of its own '
         "(docs/energy.md: a table of your own)"
     )
 

@@ -76,8 +76,13 @@ def test_clocks_are_numbers(name, value):
         ),
         (
             {"dram.timing.rfc": 9000, "dram.timing.refi": 9000},
-            "dram.timing.refi = 9000: refreshes of 9000 clocks and opening a row between two of them take 9070; "
-            "write more, or 0 for no refresh",
+            "dram.timing.refi = 9000: a refresh of 9000 clocks, and opening, using and closing a row before the next "
+            "one, take 9394; write more, or 0 for no refresh",
+        ),
+        (
+            {"dram.timing.refi": 700, "dram.refresh": "per_bank"},
+            "dram.timing.refi = 700: 16 refreshes in that time, each after up to 72 clocks for open rows to close, "
+            "need more than 1168; write more, or 0 for no refresh",
         ),
         (
             {"dram.address_map": "row14 bank2 group1 col1 group1 col3 col3 burst999"},

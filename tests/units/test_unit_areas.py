@@ -100,14 +100,14 @@ def test_leakage_follows_area():
 
 
 def test_refusals():
-    with pytest.raises(MachineError, match="scu.width = 0"):
+    with pytest.raises(MachineError, match=r"scu\.width = 0"):
         scu(0)
     with pytest.raises(CostNameError) as wrong:
         scu(storage="flipflop")
     assert str(wrong.value) == (
         "unknown storage 'flipflop'. Did you mean 'flip_flop'? Known: flip_flop, shift_register, sram."
     )
-    with pytest.raises(CostNameError, match="unknown registers 'bank'. Did you mean 'banked'"):
+    with pytest.raises(CostNameError, match=r"unknown registers 'bank'\. Did you mean 'banked'"):
         mff(registers="bank")
     with pytest.raises(CactiError, match="lies outside the CACTI table"):
         mff({"work_registers": 1 << 24})

@@ -1,4 +1,4 @@
-"""The model beside measured watts of a V100: the error as stated, the mapping of the profiler's names, the fit apart."""
+"""The model beside measured watts of a V100: the error as stated, the profiler's names, the fit apart."""
 
 import csv
 
@@ -39,7 +39,22 @@ def test_parts_are_the_whole(found):
 
 def test_names_of_the_profiler():
     row = dict.fromkeys(
-        "L1_RH L1_RM L1_WH L1_WM CC_ACC SHRD_ACC DRAM_Rd DRAM_Wr L2_RH L2_RM L2_WH L2_WM NOC".split(), 0.0
+        [
+            "L1_RH",
+            "L1_RM",
+            "L1_WH",
+            "L1_WM",
+            "CC_ACC",
+            "SHRD_ACC",
+            "DRAM_Rd",
+            "DRAM_Wr",
+            "L2_RH",
+            "L2_RM",
+            "L2_WH",
+            "L2_WM",
+            "NOC",
+        ],
+        0.0,
     )
     row |= {"Pipeline_Duty": 0.8, "Num_Idle_SMs": 20.0, "Elapsed_Cycles": 1417e6}
     mapped = watts.engine_counters("some_k1", row)

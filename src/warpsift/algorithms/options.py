@@ -7,7 +7,6 @@ reports read these declarations. Values are checked here and nowhere else, when 
 
 from __future__ import annotations
 
-import functools
 import os
 import typing
 from collections.abc import Callable, Sequence
@@ -77,10 +76,14 @@ def flags_of(declared: Field[Any]) -> tuple[str, str]:
     return name, "--no-" + name.removeprefix("--")
 
 
-@functools.cache
+_types: dict[type, dict[str, Any]] = {}
+
+
 def types_of(owner: type) -> dict[str, Any]:
     """The types of a class's fields."""
-    return typing.get_type_hints(owner)
+    if owner not in _types:
+        _types[owner] = typing.get_type_hints(owner)
+    return _types[owner]
 
 
 def check_declared(chosen: Any) -> None:
@@ -122,15 +125,21 @@ def option_names(owner: type[Options]) -> list[str]:
     return [each.name for each in fields(owner)]
 
 
-@functools.cache
+_joined: dict[tuple[type[Options], ...], type[Options]] = {}
+
+
 def joined(base: type[Options], *further: type[Options]) -> type[Options]:
     """The options of an algorithm together with those that units add."""
     others = tuple(each for each in further if not issubclass(base, each))
     if not others:
         return base
-    made = type("+".join(each.__name__ for each in (base, *others)), (*others, base), {"__reduce__": _reduce})
-    made._parts = (base, *others)  # type: ignore[attr-defined]
-    return dataclass(frozen=True, kw_only=True)(made)
+    parts = (base, *others)
+    if parts in _joined:
+        return _joined[parts]
+    made = type("+".join(each.__name__ for each in parts), (*others, base), {"__reduce__": _reduce})
+    made._parts = parts  # type: ignore[attr-defined]
+    _joined[parts] = dataclass(frozen=True, kw_only=True)(made)
+    return _joined[parts]
 
 
 def _reduce(self: Any) -> tuple[Callable[..., Options], tuple[Any, ...]]:

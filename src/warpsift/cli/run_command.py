@@ -89,8 +89,8 @@ def run_without_algorithm(given: Given) -> None:
     from warpsift.report.run_tables import print_trace
     from warpsift.traces.trace_timing import time_trace
 
-    trace = given.get("trace")
-    check_subject(None, given.get("graph"), trace)
+    check_subject(None, given.get("graph"), given.get("trace"))
+    trace: str = given["trace"]
     extras = Extras.taken_from(given, f"trace {trace}")
     overrides = overrides_of(given.get("settings"), given.get("ideal"))
     interval = extras.sample_interval_cycles

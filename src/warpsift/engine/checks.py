@@ -19,6 +19,7 @@ from warpsift.engine.sm.warp_scheduler import ERROR_NO_UNIT
 if TYPE_CHECKING:
     from warpsift.engine.counters import Counters
     from warpsift.engine.engine import Engine, LaunchResult, OperationResult
+    from warpsift.machines.spec import Machine
 
 _REASONS = {NO_LINE: "a line", NO_MSHR: "an MSHR", NO_MERGE: "merge room", NO_NETWORK: "network room"}
 
@@ -64,6 +65,13 @@ def progress_marks(engine: Engine) -> tuple[int, ...]:
         int(a["l1"][0].l1_read_hits) + int(a["sm"][0].shared_passes) + int(a["sm"][0].ctas_completed),
         *(mark for unit in engine.units.values() for mark in unit.progress_marks(a)),
     )
+
+
+def longest_wait_cycles(machine: Machine) -> int:
+    """Core cycles for which DRAM may move nothing though it is alive: all its timing rules, one after the other."""
+    timing = machine.dram.timing
+    clocks = sum(getattr(timing, name) for name in timing.__struct_fields__) - timing.refi
+    return round(2 * clocks * machine.clocks.core_mhz / machine.dram.clock_mhz)
 
 
 def stuck_components(engine: Engine) -> list[str]:

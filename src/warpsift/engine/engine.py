@@ -273,7 +273,7 @@ class Engine:
 
     def _advance(self, step: Callable[[int], int]) -> int:
         """Run a main loop until it wants more work or is done; it comes up for air now and then."""
-        S = self._S
+        S, still = self._S, 0
         while True:
             before = checks.progress_marks(self)
             status = int(step(int(S.now) + PAUSE_CYCLES))
@@ -281,8 +281,11 @@ class Engine:
                 return status
             if status == FAILED:
                 raise EngineError(checks.explain(self))
-            if checks.progress_marks(self) == before:
-                raise EngineError(checks.explain_standstill(self, PAUSE_CYCLES))
+            # An event under way will move something, however far off it is: a long chain of ALU instructions, say.
+            moved = checks.progress_marks(self) != before or self._record("wheel").pending > 0
+            still = 0 if moved else still + PAUSE_CYCLES
+            if still > checks.longest_wait_cycles(self.machine):
+                raise EngineError(checks.explain_standstill(self, still))
             if self._progress is not None:
                 self._progress(int(S.now))
 

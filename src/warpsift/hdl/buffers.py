@@ -6,7 +6,7 @@ The paper's area (13.27 mm2) asks what its 61 KB of buffers are made of. Two way
     shift_register  words that move on together; read at the end, so no multiplexer, and strictly in order
 Cells are flip-flops and two-input NANDs, priced as the library of the SCU paper has them (costs/tables/cells.toml).
 Words are those of a unit of width 1 and 4, 64 bit per lane. Gates per bit hardly depend on the number of words (a tree
-of n words has n - 1 nodes), so 1 KB stands for all; the shipped table, units/scu/buffer_synthesis.csv, says what came out.
+of n words has n - 1 nodes), so 1 KB stands for all. The result is shipped as units/scu/buffer_synthesis.csv.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _TABLE = "every entry is a row of the model's memory, and no such table in hardw
 CLOCK = Bounds(10, 10_000, "MHz", "times in kHz are 64-bit products with cycles; no memory or GPU is clocked outside")
 LATENCY = Bounds(0, 10_000, "cycles", _LATENCY)
 LATENCY_OR_MORE = Bounds(1, 10_000, "cycles", _LATENCY)
-PAUSE = Bounds(0, 1_000_000_000, "cycles", "a second at 1 GHz")
+PAUSE = Bounds(0, 10_000_000, "cycles", "10 ms at 1 GHz; launches and calls take microseconds")
 
 
 def entries(low: int, high: int, unit: str = "entries", reason: str = _TABLE) -> Bounds:

@@ -59,13 +59,22 @@ def _refresh(spec: Dram) -> Iterator[str]:
         return
     per_bank = spec.refresh == "per_bank"
     duration = (t.rfc_pb or t.rfc) if per_bank else t.rfc
-    # Activate, column and data, precharge of all banks: what a row that is opened after a refresh must have time for.
-    opened = max(t.rc, max(t.ras, t.rcd_rd + t.rtp, t.rcd_wr + t.cwl + spec.burst_clocks + t.wr) + max(t.rp, t.rp_ab))
-    needed = (duration + opened) * (spec.banks if per_bank else 1) * spec.ranks
-    if t.refi <= needed:
+    # What a row that is opened after a refresh must have time for before the next one closes it: to wait for its turn
+    # to be opened, column and data, precharge. A bank, or all banks of a rank, are refreshed once in refi.
+    turn = max(t.rc, t.rrd_s, t.rrd_l, t.faw, t.aw32)
+    used = max(t.ras, t.rcd_rd + t.rtp, t.rcd_wr + t.cwl + spec.burst_clocks + t.wr)
+    close = t.ppd + (t.rp if per_bank else max(t.rp, t.rp_ab))
+    if t.refi <= duration + turn + used + close:
         yield (
-            f"dram.timing.refi = {t.refi}: refreshes of {duration} clocks and opening a row between two of them take "
-            f"{needed}; write more, or 0 for no refresh"
+            f"dram.timing.refi = {t.refi}: a refresh of {duration} clocks, and opening, using and closing a row before "
+            f"the next one, take {duration + turn + used + close}; write more, or 0 for no refresh"
+        )
+    # One after the other: each must have closed its rows before the next falls due, or refreshing never ends.
+    units = spec.ranks * (spec.banks if per_bank else 1)
+    if t.refi // units <= used + close:
+        yield (
+            f"dram.timing.refi = {t.refi}: {units} refreshes in that time, each after up to {used + close} clocks for "
+            f"open rows to close, need more than {units * (used + close + 1)}; write more, or 0 for no refresh"
         )
 
 

@@ -196,13 +196,16 @@ def check_comparison(
         raise RequestError("compare needs a GPU to time on: --gpu gtx980 (gpu='gtx980'; see 'warpsift list machines')")
     chosen = algorithm_named(algorithm)
     found = {name: resolve(name) for name in units}
+    for unit in found.values():
+        if unit is not None and unit.style is not None:
+            unit.driver(algorithm, None)  # a clear sentence if it has none
     usual = choices.get("style", chosen.usual_style)
     others = [(name, unit.style or usual) for name, unit in found.items() if unit is not None]
     styles = list(dict.fromkeys(style for _, style in others)) or [usual]
     requests = {}
-    for unit, style in [*((BASELINE, style) for style in styles), *others]:
+    for name, style in [*((BASELINE, style) for style in styles), *others]:
         own = _for_style(algorithm, choices, style, styles)
-        requests[unit, style] = make_request(algorithm, graph, {**own, "unit": unit, "style": style})
+        requests[name, style] = make_request(algorithm, graph, {**own, "unit": name, "style": style})
     return requests
 
 

@@ -21,7 +21,7 @@ from warpsift.graph import CsrGraph
 from warpsift.graph.objects import graph_of
 from warpsift.run.observer import Observer
 from warpsift.run.reached import add_reach, weights_note
-from warpsift.run.record import RunResult, by_phase
+from warpsift.run.record import RunResult, by_phase, graph_facts
 from warpsift.run.request import LOADING, Request, RequestError, algorithm_named, make_request
 from warpsift.run.run_energy import add_energy
 from warpsift.run.set_up import engine_of, gpu_of, machine_of
@@ -75,7 +75,7 @@ def run_request(request: Request, graph: CsrGraph, observer: Observer | None = N
         algorithm=request.algorithm,
         style=request.style,
         unit=request.unit,
-        graph=_graph_dict(graph),
+        graph=graph_facts(graph),
         options=asdict(options),
         check=verdict,
         check_reason=reason,
@@ -111,13 +111,3 @@ def _verdict(chosen: Algorithm, graph: CsrGraph, outcome: Outcome, options: Opti
         return "skipped", "stopped after max_iterations, so the answer is partial"
     verdict = chosen.check(graph, outcome, options)
     return "pass" if verdict.passed else "fail", verdict.reason
-
-
-def _graph_dict(graph: CsrGraph) -> dict[str, Any]:
-    return {
-        "name": graph.name,
-        "nodes": graph.nodes,
-        "edges": graph.edges,
-        "stand_in_for": graph.stand_in_for,
-        "content_hash": graph.content_hash,
-    }

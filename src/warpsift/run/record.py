@@ -9,6 +9,7 @@ from warpsift.simt.stream_counter import LaunchRecord, OperationRecord, StreamCo
 
 if TYPE_CHECKING:
     from warpsift.costs.energy import EnergyReport
+    from warpsift.graph import CsrGraph
 
 
 @dataclass
@@ -47,6 +48,17 @@ def stream_dict(c: StreamCounters) -> dict[str, Any]:
         "coalescing_efficiency": round(c.coalescing_efficiency, 4),
         "transactions_per_memory_instruction": round(c.transactions_per_memory_instruction, 4),
         "active_lanes": round(c.active_lanes, 2),
+    }
+
+
+def graph_facts(graph: CsrGraph) -> dict[str, Any]:
+    """What a record says of its graph."""
+    return {
+        "name": graph.name,
+        "nodes": graph.nodes,
+        "edges": graph.edges,
+        "stand_in_for": graph.stand_in_for,
+        "content_hash": graph.content_hash,
     }
 
 

@@ -45,10 +45,10 @@ def paired(records: Iterable[Record]) -> dict[tuple[str, str, str], Pairs]:
         else:
             others[*key, asked["unit"]] = record
     found: dict[tuple[str, str, str], Pairs] = {}
-    for (*key, unit), record in sorted(others.items(), key=lambda item: str(item[0])):
-        if tuple(key) in plain:
-            algorithm, _, gpu = key[:3]
-            found.setdefault((gpu, algorithm, unit), []).append((plain[tuple(key)], record))
+    for (*same, unit), record in sorted(others.items(), key=lambda item: str(item[0])):
+        if tuple(same) in plain:
+            algorithm, _, gpu = same[:3]
+            found.setdefault((gpu, algorithm, unit), []).append((plain[tuple(same)], record))
     return found
 
 

@@ -11,7 +11,7 @@ What its columns are (gen_hw_perf_csv.py there), per launch:
     Pipeline_Duty   (alu + fma + fp64 + shared + tensor pipe cycles) / (5 x SM cycles). An SM has four pipes of 16 lanes
                     of each kind, and a warp takes one for two cycles; the "shared" pipe is the port of fp64 and tensor
                     (NVIDIA developer forum), so a tensor cycle is counted twice
-    Elapsed_Cycles  at 1417 MHz: the streaming kernels then reach 86 % of the memory's bandwidth (69 % at the base clock)
+    Elapsed_Cycles  at 1417 MHz: streaming kernels then reach 86 % of the memory's bandwidth (69 % at the base clock)
 There is no count of instructions: arithmetic follows from the duty, every lane counted as active; loads and stores
 from their sectors, four to a warp instruction. The board holds its power limit by lowering its clock, so no kernel is
 given more than that.

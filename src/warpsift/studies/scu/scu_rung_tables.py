@@ -115,7 +115,7 @@ def ladder(gpu_name: str, graph_name: str, algorithm: str, names: list[str] | No
     for rung in RUNGS:
         if (names and rung.name not in names) or not rung.concerns(algorithm):
             continue
-        timed = {}
+        timed: dict[str, Timed] = {}
         for unit in ("none", "scu-basic", "scu") if both else ("none", "scu-basic"):
             same = (unit == "none" and not rung.touches_gpu) or (unit == "scu-basic" and rung.hash_only)
             if same and unit in known:

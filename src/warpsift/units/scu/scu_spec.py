@@ -15,7 +15,7 @@ from warpsift.machines.bounds import KIB, MAX_PORTS, MIB, PAUSE, entries
 from warpsift.machines.ranges import Bounds, powers, range_problems
 
 _REQUESTS = entries(0, 16384, "requests", "the model keeps so many; 0: as many as the FIFO holds")
-_TABLE = Bounds(512, 256 * MIB, "bytes", "sets of 16 ways at least; it lies in the GPU's memory")
+_TABLE = Bounds(512, 64 * MIB, "bytes", "sets of 16 ways at least; at most an entry for each node of the largest graph")
 Life = Literal["persistent", "clear", "epoch"]
 
 
