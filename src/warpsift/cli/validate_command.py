@@ -37,7 +37,8 @@ def validate(
         _watts(counters, power, as_json)
         return
     if what != "all":
-        from warpsift.run.request import RequestError, unknown
+        from warpsift.errors import unknown
+        from warpsift.run.request import RequestError
 
         raise RequestError(unknown("thing to validate", what, ["all", "watts"]))
     from warpsift.report.progress import Progress

@@ -32,6 +32,8 @@ def number_kind(dtype: np.dtype) -> int:
 def lower(operation: ScuOperation, setup: ScuSetup) -> dict[str, int]:
     """The fields of the command."""
     access, target = operation.access, operation.target
+    if access.data is None:
+        raise ScuError("the hardware has no compaction of positions; give it an array of positions as data")
     fields: dict[str, Any] = {"inputs": access.inputs, "size": access.data.itemsize.bit_length() - 1}
     mask, keep = access.mask, access.filter.words if access.filter is not None else None
     if keep is not None and mask is None and access.count is None:

@@ -86,7 +86,7 @@ _COLUMNS += "host_seconds"
 
 def _record(row: tuple[Any, ...], columns: Columns) -> Record:
     columns.check(row)
-    return Record(*row[:4], *columns.decode(row[0], row[4:8]), *row[8:])  # type: ignore[arg-type]
+    return Record(*row[:4], *columns.decode(row[0], row[4:8]), *row[8:])
 
 
 def new_owner() -> str:

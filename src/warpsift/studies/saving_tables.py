@@ -14,10 +14,10 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from warpsift.algorithms.operators.scheduling import COMPUTE_PHASE
 from warpsift.costs.ceilings import reduction_limit
 from warpsift.costs.energy import GPU_IDLE, EnergyReport
 from warpsift.costs.sensitivity import Conclusion, conclude, of_mean_ratio
-from warpsift.run.comparison import COMPUTE_PHASE
 from warpsift.store.canonical_json import to_json
 from warpsift.store.rows import geometric_mean
 from warpsift.store.store import Record, Store

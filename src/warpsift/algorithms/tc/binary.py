@@ -14,8 +14,8 @@ from warpsift.algorithms.algorithm import Outcome
 from warpsift.algorithms.tc.ordering import Counting, add_to_ends
 from warpsift.algorithms.tc.tc_options import TcOptions
 from warpsift.graph import CsrGraph
+from warpsift.hardware import WARP_SIZE
 from warpsift.simt import Gpu, kernel
-from warpsift.simt.stream import WARP_SIZE
 
 
 @kernel

@@ -140,5 +140,5 @@ def _compact(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if named.all():
         return np.arange(largest + 1), ends
     position: np.ndarray = np.cumsum(named, dtype=np.int32 if largest < 2**31 else np.int64)
-    position -= 1  # type: ignore[misc]
+    position -= 1
     return np.flatnonzero(named), position[ends]

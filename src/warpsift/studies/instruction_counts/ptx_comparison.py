@@ -43,7 +43,7 @@ class WarpZero:
     def end(self) -> None:
         pass
 
-    def operation(self, operation) -> None:
+    def operation(self, operation: object) -> None:
         pass
 
 

@@ -299,7 +299,7 @@ class Scu:
         if (table.cost_dtype is not None) != (cost is not None or base is not None):
             wants = "needs cost= or cost_base=" if table.cost_dtype is not None else "takes no costs"
             raise ScuError(f"{name}: filter table '{table.name}' {wants}")
-        for role, column, least in (("cost", cost, len(access.data)), ("cost_base", base, access.inputs)):
+        for role, column, least in (("cost", cost, len(access.fetched)), ("cost_base", base, access.inputs)):
             if column is not None and (column.dtype != table.cost_dtype or len(column) < least):
                 raise ScuError(
                     f"{name}: {role} '{column.name}' is {column.dtype}[{len(column)}]; "
@@ -320,7 +320,7 @@ class Scu:
         return vector, n
 
     def _output(self, name: str, access: Access, out: DeviceArray | None, at: int, add: bool) -> DeviceArray:
-        data, needed = access.data, access.survivors
+        data, needed = access.fetched, access.survivors
         if at < 0:
             raise ScuError(f"{name}: at={at}; write the place of the first element, 0 or more")
         if out is None:

@@ -34,14 +34,13 @@ def refuse_input(name: str, access: Access, i: int) -> None:
         raise ScuError(f"{name}: count[{i}] = {count} of '{access.count.name}' is negative")  # type: ignore[union-attr]
     first = int(access.index.host[i]) if access.index is not None else i
     last = first if access.repeats else first + count - 1
-    raise ScuError(
-        f"{name}: input {i} takes elements {first} to {last} of '{access.data.name}', which has {len(access.data)}"
-    )
+    data = access.fetched
+    raise ScuError(f"{name}: input {i} takes elements {first} to {last} of '{data.name}', which has {len(data)}")
 
 
 def check_ids(name: str, access: Access, keys: int, table: str) -> None:
     """Every element can be a key of the table."""
-    data = access.data
+    data = access.fetched
     if data.dtype.kind not in "iu" or data.itemsize > 4:
         raise ScuError(
             f"{name}: '{data.name}' is {data.dtype}; filtering and grouping work on integers of 4 bytes or less"

@@ -78,6 +78,12 @@ class Access:
     total: int = 0  # elements before filtering
 
     @property
+    def fetched(self) -> DeviceArray:
+        """The data of an operation that fetches any."""
+        assert self.data is not None, "only position_compaction has no data, and it neither filters nor compares"
+        return self.data
+
+    @property
     def survivors(self) -> int:
         return self.filter.kept if self.filter is not None else self.total
 
@@ -277,8 +283,7 @@ class ScuOperation:
         return n, self._scattered(target.out, positions, after, final, done + n), no_probes, 0
 
     def _elements(self, source: np.ndarray) -> np.ndarray:
-        assert self.access.data is not None, "only position_compaction has no data, and it neither filters nor compares"
-        return self.access.data.host[source]
+        return self.access.fetched.host[source]
 
     def _costs(self, piece: tuple[np.ndarray, ...]) -> np.ndarray | None:
         """The cost of each element: its own, its input's, or the sum."""
