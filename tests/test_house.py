@@ -17,6 +17,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -72,10 +73,15 @@ def room_of(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 def edges() -> Iterator[tuple[str, str, str]]:
     """(room, imported name, place) for every import from another room."""
     for path in modules():
-        for name, line in imports(ast.parse(path.read_text(encoding="utf-8"))):
+        for name, line in imports(parsed(path)):
             parts = name.split(".")
             if parts[0] == "warpsift" and parts[1] != room_of(path):
                 yield room_of(path), name, f"{path.relative_to(ROOT)}:{line}"
@@ -114,7 +120,7 @@ def test_units_do_not_know_each_other():
     wrong = []
     for folder in (PACKAGE / "units").iterdir():
         for path in folder.rglob("*.py") if folder.is_dir() else ():
-            for name, line in imports(ast.parse(path.read_text(encoding="utf-8"))):
+            for name, line in imports(parsed(path)):
                 if name.startswith("warpsift.units.") and name.split(".")[2] not in CONTRACT | {folder.name}:
                     wrong.append(f"{path.relative_to(ROOT)}:{line}: {folder.name} must not import {name}")
     assert not wrong, "\n".join(wrong)
@@ -165,12 +171,18 @@ def assigned(name: str) -> list[str]:
     return [
         str(path.relative_to(PACKAGE))
         for path in [PACKAGE / "__init__.py", *modules()]
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Assign | ast.AnnAssign)
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         for one in (target.elts if isinstance(target, ast.Tuple) else [target])
         if isinstance(one, ast.Name) and one.id == name
     ]
+
+
+def test_what_the_quick_run_leaves_out_is_there():
+    from conftest import SLOW
+
+    assert [place for place in SLOW if not (ROOT / "tests" / place).exists()] == []
 
 
 def test_pages_name_tests_that_are_there():
