@@ -13,31 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.places import DATA, REFERENCE, ROOT, TESTS
-
-# What `make test-quick` leaves out (marker `slow`): tests that start commands or clusters, build figures, synthesise or
-# simulate hardware, compile anew, or run algorithms on many graphs. What is left takes under 90 s on two quiet cores.
-SLOW = (
-    "algorithms",
-    "cli",
-    "costs/test_costs_cacti.py",
-    "engine/dram/test_dram.py",
-    "engine/dram/test_dram_oracle.py",
-    "engine/test_engine_jit.py",
-    "hdl",
-    "report/test_report_notebook.py",
-    "run",
-    "store/test_asking.py",
-    "studies",
-    "sweep/test_sweep_command.py",
-    "sweep/test_worker_pools.py",
-    "test_examples.py",
-    "test_fuzz.py",
-    "traces/test_traces_write.py",
-    "units/mff/test_mff_kernels.py",
-    "units/scu/test_scu_algorithms.py",
-    "units/test_unit_of_another_package.py",
-    "validation",
-)
+from support.slow_tests import SLOW
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -24,6 +24,7 @@ import pytest
 
 import warpsift
 from support.places import ROOT
+from support.slow_tests import SLOW
 
 PACKAGE = ROOT / "src" / "warpsift"
 ORDER = (
@@ -180,8 +181,6 @@ def assigned(name: str) -> list[str]:
 
 
 def test_what_the_quick_run_leaves_out_is_there():
-    from conftest import SLOW
-
     assert [place for place in SLOW if not (ROOT / "tests" / place).exists()] == []
 
 

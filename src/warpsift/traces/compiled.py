@@ -52,7 +52,7 @@ INTS = types.int64[::1]
 TABLE = types.int64[:, ::1]
 PAIR = types.UniTuple(types.int64, 2)
 TABLES = types.Tuple((INTS, TABLE, TABLE))  # convert.py: warp, registers, slots
-BUFFERS = types.Tuple((types.int32[::1], TABLE, INTS, INTS))  # buffers.py
+BUFFERS = types.Tuple((types.int32[::1], TABLE, INTS, INTS))  # stream_buffers.py
 OPS = numba.from_dtype(OP)[::1]
 ONE_OP = numba.from_dtype(OP)
 

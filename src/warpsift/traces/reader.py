@@ -17,10 +17,10 @@ from warpsift.hardware import WARP_SIZE
 from warpsift.simt.stream import Sink
 from warpsift.traces import convert
 from warpsift.traces import scan_text as scan
-from warpsift.traces.buffers import StreamBuffers
 from warpsift.traces.compiled import BUFFERS, INTS, TABLE, TABLES, compiled, i64
 from warpsift.traces.header import Header, list_kernels, parse_header
 from warpsift.traces.opcodes import CODES, HASHES
+from warpsift.traces.stream_buffers import StreamBuffers
 from warpsift.traces.trace_errors import TraceError
 from warpsift.traces.trace_file import TraceFile
 

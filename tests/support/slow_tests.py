@@ -1,0 +1,28 @@
+"""Which tests the quick run leaves out: files and folders under `tests/`."""
+
+from __future__ import annotations
+
+# What `make test-quick` leaves out (marker `slow`): tests that start commands or clusters, build figures, synthesise or
+# simulate hardware, compile anew, or run algorithms on many graphs. What is left takes under 90 s on two quiet cores.
+SLOW = (
+    "algorithms",
+    "cli",
+    "costs/test_costs_cacti.py",
+    "engine/dram/test_dram.py",
+    "engine/dram/test_dram_oracle.py",
+    "engine/test_engine_jit.py",
+    "hdl",
+    "report/test_report_notebook.py",
+    "run",
+    "store/test_asking.py",
+    "studies",
+    "sweep/test_sweep_command.py",
+    "sweep/test_worker_pools.py",
+    "test_examples.py",
+    "test_fuzz.py",
+    "traces/test_traces_write.py",
+    "units/mff/test_mff_kernels.py",
+    "units/scu/test_scu_algorithms.py",
+    "units/test_unit_of_another_package.py",
+    "validation",
+)
