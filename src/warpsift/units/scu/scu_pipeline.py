@@ -9,7 +9,7 @@ the data of the one before it. All reads pass one of two coalescing units, all w
 through the crossbar to the L2. At both ports reads go before writes, which can wait where they are: a read that waits
 holds up everything behind it, and under a stream of writes it would wait for their end.
 
-The FIFO's bytes (machines/scu_buffers.py) are rows and sectors: what the Address Generator puts in during a cycle is a
+The FIFO's bytes (units/scu/scu_buffers.py) are rows and sectors: what the Address Generator puts in during a cycle is a
 row of its own, two if it needs two requests, and every sector asked for has its place in a ring until no element that
 may still come can want it.
 """
