@@ -119,7 +119,7 @@ def area(
     die = f"a die of {beside['die_mm2']:g} mm2" + (
         f" ({beside['machine']})" if machine.name != beside["machine"] else ""
     )
-    typer.echo(f"{share:.2f} % of {die}{paper} (docs/area.md explains the distance)")
+    typer.echo(f"{share:.2f} % of {die}{paper} (docs/area.md)")
 
 
 def _beside(report: AreaReport, machine: Machine) -> dict[str, Any]:

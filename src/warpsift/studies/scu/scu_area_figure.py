@@ -28,6 +28,6 @@ def figure(results: Results, scale: Scale) -> Figure:
         rows,
         "SCU paper, section 6.4",
         claims,
-        ["Buffers as SRAM (CACTI 7), logic estimated; docs/area.md explains the distance to the paper."],
+        ["Buffers as SRAM (CACTI 7), logic synthesised; the distance to the paper is unresolved (docs/area.md)."],
         name="scu-area",
     )
