@@ -203,6 +203,18 @@ def test_names_that_mean_nothing(name, expected):
     assert message(name) == expected
 
 
+def test_orders_without_end_are_no_name():
+    assert message("grid-3x3" + "~random" * 10_000) == (
+        "no file and no graph has a name of 70001 letters: 'grid-3x3~random~random~random~random~ran'..."
+    )
+
+
+def test_a_grid_without_nodes_takes_no_memory(monkeypatch):
+    """Its other side may be of any length: places along it must not be listed."""
+    monkeypatch.setattr(np, "take", None)
+    assert load_graph("grid-5x0x2147483647").nodes == 0
+
+
 def test_an_unknown_name_lists_all_there_are(tmp_path):
     assert message("qqqq") == (
         "no file and no graph is called 'qqqq'; write a file's path, ca, cond, delaunay, human, kron, msdoor, "

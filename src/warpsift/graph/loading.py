@@ -78,6 +78,8 @@ def load_graph(
         return Changes(symmetrise, drop_self_loops, merge_duplicates).apply(graph_of(spec))
     base, _, order = os.fspath(spec).rpartition(SEPARATOR)
     if base and order in ORDERS and _find_file(os.fspath(spec)) is None:
+        if len(base) > _LONGEST_NAME and _find_file(base) is None:
+            raise GraphError(_unknown(base))
         chosen: dict[str, Any] = {"symmetrise": symmetrise, "drop_self_loops": drop_self_loops}
         chosen |= {"merge_duplicates": merge_duplicates, "max_bytes": max_bytes, "cache": cache, "format": format}
         return reorder(load_graph(base, seed=seed, **chosen), order, seed)

@@ -14,7 +14,8 @@ def grid(sides: Sequence[int]) -> CsrGraph:
     ids = np.arange(int(np.prod(sides)), dtype=np.int32).reshape(tuple(sides))
     lower, upper = [], []
     for axis in range(ids.ndim):
-        lower.append(np.take(ids, range(ids.shape[axis] - 1), axis).ravel())
-        upper.append(np.take(ids, range(1, ids.shape[axis]), axis).ravel())
+        along = (slice(None),) * axis  # slices, not lists of places: beside a side of 0 another may be of any length
+        lower.append(ids[(*along, slice(0, -1))].ravel())
+        upper.append(ids[(*along, slice(1, None))].ravel())
     one, other = np.concatenate(lower), np.concatenate(upper)
     return CsrGraph.from_edges(np.append(one, other), np.append(other, one), nodes=ids.size)
