@@ -45,11 +45,14 @@ GraphFormat = Annotated[
 Merge = Annotated[bool, typer.Option("--merge-duplicates", help="Keep one of several equal arcs.")]
 
 
+FILE_WIDTH = 400  # characters a line may have where it goes to a file or a pipe: tables stay whole
+
+
 def console():
     from rich.console import Console
 
     screen = Console(highlight=False)
-    return screen if screen.is_terminal else Console(highlight=False, width=120)
+    return screen if screen.is_terminal else Console(highlight=False, width=FILE_WIDTH)
 
 
 def print_json(value: Any) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from warpsift.algorithms import Algorithm, Options, Outcome
 from warpsift.graph import CsrGraph
 from warpsift.graph.objects import graph_of
+from warpsift.run.choices_help import with_choices
 from warpsift.run.reached import add_reach, weights_note
 from warpsift.run.record import RunResult, by_phase
 from warpsift.run.request import LOADING, Request, RequestError, algorithm_named, make_request
@@ -42,8 +43,8 @@ class Observer:
 def simulate(algorithm: str, graph: Any, *, observer: Observer | None = None, **choices: Any) -> RunResult:
     """Run an algorithm and check its answer.
 
-    `choices` are fields of `Request` (gpu="gtx980", unit="scu", style="vertex", overrides={"l2.ways": 8}, ...) and of
-    `Options` (source=0, delta=100, ...). How to load a graph (symmetrise=True, ...) is said where it is given by name.
+    `graph` is a file's path, a name such as "kron-14", a CsrGraph, a networkx graph or a SciPy sparse matrix.
+    Everything else is given by name: simulate("bfs", "kron-14", gpu="gtx980", unit="scu", source=0).
     """
     if isinstance(graph, (str, os.PathLike)):
         request = make_request(algorithm, os.fspath(graph), choices)
@@ -56,6 +57,9 @@ def simulate(algorithm: str, graph: Any, *, observer: Observer | None = None, **
                 f"or load_graph(..., {LOADING[name]}={choices[name]!r})"
             )
     return run_request(make_request(algorithm, graph.name, choices), graph, observer or Observer())
+
+
+simulate.__doc__ = with_choices(simulate.__doc__ or "")
 
 
 def run_request(request: Request, graph: CsrGraph, observer: Observer) -> RunResult:

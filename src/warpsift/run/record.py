@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from warpsift.simt.stream_counter import LaunchRecord, OperationRecord, StreamCounters
 
 if TYPE_CHECKING:
+    import pandas
+
     from warpsift.costs.energy import EnergyReport
 
 
@@ -67,9 +70,9 @@ def by_phase(launches: list[LaunchRecord], operations: list[OperationRecord]) ->
     return list(phases.values())
 
 
-@dataclass
+@dataclass(repr=False)
 class RunResult:
-    """What `warpsift.simulate` returns."""
+    """What `warpsift.simulate` returns. `print(result)` shows it in short, a notebook as a table."""
 
     algorithm: str
     style: str
@@ -108,6 +111,29 @@ class RunResult:
                     return source[name]
         known = [*self.timing, *self.energy, *stream_dict(StreamCounters())] if "timing" in self.__dict__ else []
         raise AttributeError(f"a run has no {name!r}; it has {', '.join(known)}")
+
+    def __repr__(self) -> str:
+        from warpsift.report.result_view import text_of
+
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from warpsift.report.result_view import html_of
+
+        return html_of(self)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Time by phase, scheduler cycles and energy as a matplotlib figure; written to `path` if there is one."""
+        from warpsift.report.run_picture import draw_run
+
+        return draw_run(self, path)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The phase table as a pandas DataFrame."""
+        from warpsift.store.export import to_dataframe
+
+        return to_dataframe(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """The phase table, one dictionary a row: `pandas.DataFrame(result.rows())`; `as_dict` has all counters."""
