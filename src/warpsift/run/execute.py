@@ -23,6 +23,7 @@ from warpsift.run.request import LOADING, Request, RequestError, algorithm_named
 from warpsift.run.sinks import Observed
 from warpsift.simt import Gpu, Residency
 from warpsift.units import resolve
+from warpsift.watching import describe, watcher
 
 if TYPE_CHECKING:
     from warpsift.engine import Engine
@@ -64,6 +65,8 @@ simulate.__doc__ = with_choices(simulate.__doc__ or "")
 
 def run_request(request: Request, graph: CsrGraph, observer: Observer) -> RunResult:
     """Run a request on a graph that is already loaded."""
+    if (watches := watcher()) is not None:
+        watches.running(describe(request.algorithm, graph.name, request.unit, request.gpu))
     chosen = algorithm_named(request.algorithm)
     machine = machine_of(request)
     driver = _driver(request, chosen, machine)
