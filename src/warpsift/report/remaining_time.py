@@ -1,7 +1,7 @@
 """How long something will take, as a number that a reader can trust: none at all before it is steady, and no jumps.
 
 The share of the work that is done does not grow evenly: a breadth-first search sees a thousandth of the nodes in its
-first half second and most of them in the next. The estimate looks at the speed of the recent half of the time, is kept
+first half second and most of them in the next. The estimate looks at the speed of the recent third of the time, is kept
 back until two estimates in a row agree, and then moves by at most a factor per second.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-LEAST_SHARE = 0.05  # of the work, before anything is said
+LEAST_SHARE = 0.1  # of the work, before anything is said
 LEAST_SECONDS = 2.0
 AGREEMENT = 2.0  # the first estimate is shown when it has stayed within this factor for a while
 STEADY_SECONDS = 1.0
@@ -44,8 +44,8 @@ class RemainingTime:
         return left
 
     def _speed(self, seconds: float, share: float) -> float:
-        """Share per second in the recent half of the time."""
-        begin = next(((t, s) for t, s in reversed(self._history) if t <= seconds / 2), (0.0, 0.0))
+        """Share per second in the recent third of the time."""
+        begin = next(((t, s) for t, s in reversed(self._history) if t <= seconds * 2 / 3), (0.0, 0.0))
         return (share - begin[1]) / max(seconds - begin[0], 1e-9) or share / seconds
 
     def _first(self, seconds: float, estimate: float) -> float | None:
