@@ -2,6 +2,7 @@
 
 from warpsift.cli import compare_command as compare
 from warpsift.cli import costs_command as costs
+from warpsift.cli import explore_command as explore
 from warpsift.cli import graphs_command as graphs
 from warpsift.cli import hdl_command as hdl
 from warpsift.cli import reproduce_command as reproduce

@@ -144,6 +144,7 @@ def _gpu(sink: Observed, machine: Machine | None, request: Request, options: Opt
 def add_timing(result: RunResult, engine: Engine, machine: Machine, edges: int) -> None:
     """Fill in what only the engine knows."""
     from warpsift.machines import machine_parameters
+    from warpsift.run.launch_history import array_traffic, timeline
     from warpsift.run.timing import roofline, timing_of
 
     total = engine.total
@@ -154,6 +155,7 @@ def add_timing(result: RunResult, engine: Engine, machine: Machine, edges: int) 
     result.timing["unit_seconds"] = engine.seconds(unit_cycles)
     result.timing["gpu_seconds"] = result.timing["seconds"] - result.timing["unit_seconds"]
     result.machine = machine_parameters(machine)
+    result.array_traffic, result.timeline = array_traffic(engine), timeline(engine)
     result.engine = engine
     for phase in result.phases:
         of_unit = [(done.info, done.counters) for done in engine.operations if done.info.unit == phase.unit]

@@ -93,6 +93,8 @@ class RunResult:
     machine: dict[str, Any] | None = None
     timing: dict[str, Any] = field(default_factory=dict)
     energy: dict[str, Any] = field(default_factory=dict)
+    array_traffic: dict[str, list[int]] = field(default_factory=dict)  # columns: `launch_history.TRAFFIC`
+    timeline: dict[str, Any] = field(default_factory=dict)  # of launches, see `launch_history.timeline`
     energy_report: EnergyReport | None = None  # what `energy` was written from: its charges, one per price
     engine: Any = None  # the `Engine` that timed it, for samples and per-launch counters
 
@@ -159,5 +161,7 @@ class RunResult:
             **self.energy,
             "host_seconds": round(self.host_seconds, 4),
             "phases": [phase.as_dict() for phase in self.phases],
+            "array_traffic": self.array_traffic,
+            "timeline": self.timeline,
             "machine": self.machine,
         }
