@@ -6,10 +6,13 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 
-.PHONY: help setup demo test check bench cacti synth clean
+.PHONY: help setup demo test test-quick check wheel fuzz torture docs bench cacti synth clean
+
+TRIES    ?= 100
+MACHINES ?= 2000
 
 help:            ## show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 $(STAMP): pyproject.toml
 	@echo "setting up $(VENV) (once, about half a minute)"
@@ -31,11 +34,35 @@ demo: setup      ## run BFS on a generated Delaunay graph on a modelled GPU, che
 test: $(DEV)     ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
+test-quick: $(DEV)  ## run the tests that are quick: for the inner loop, under 90 s
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+
 check: $(DEV)    ## format, lint, types and tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(MAKE) test
+
+MINUTES ?= 5
+fuzz: $(DEV)     ## read mutated inputs for MINUTES (5): every one must load or be refused in one line
+	$(BIN)/python tests/fuzz --minutes $(MINUTES)
+
+torture: $(DEV)  ## kill sweeps, fill the disk, break a Dask cluster, try odd machines (TRIES=100 MACHINES=2000)
+	WARPSIFT_TORTURE_TRIES=$(TRIES) $(BIN)/python -m pytest -q -s -x tests/torture/torture_sweeps.py
+	WARPSIFT_ODD_MACHINES=$(MACHINES) $(BIN)/python -m pytest -q -x tests/machines/test_odd_machines.py
+
+wheel: $(STAMP)  ## build the wheel and run it in a fresh environment that does not see the clone
+	rm -rf dist build/wheel
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+	$(PYTHON) -m venv build/wheel
+	build/wheel/bin/python -m pip install --quiet --disable-pip-version-check dist/warpsift-*.whl
+	cd / && env -u PYTHONPATH $(CURDIR)/build/wheel/bin/warpsift --version
+	cd / && env -u PYTHONPATH $(CURDIR)/build/wheel/bin/python -m warpsift list machines
+	cd / && env -u PYTHONPATH $(CURDIR)/build/wheel/bin/warpsift area scu --gpu tx1
+
+docs: $(DEV)     ## build the documentation site into site/, with its reference from the code and its links checked
+	$(BIN)/python docs/generate.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 bench: $(DEV)    ## run the benchmarks and print their tables
 	$(BIN)/python -m benchmarks
@@ -48,4 +75,4 @@ synth: $(DEV)    ## synthesise the SCU (Yosys; Debian: qflow-tech-osu018) and re
 	$(BIN)/python -m warpsift.hdl.areas
 
 clean:           ## remove .venv and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache build dist
+	rm -rf $(VENV) .compiled .pytest_cache .mypy_cache .ruff_cache build dist

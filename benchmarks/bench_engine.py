@@ -17,8 +17,7 @@ import numpy as np
 
 from warpsift.engine import Engine
 from warpsift.machines import load_machine
-from warpsift.simt import Gpu, Residency
-from warpsift.simt import kernel
+from warpsift.simt import Gpu, Residency, kernel
 from warpsift.simt.stream import Chunk, LaunchInfo
 
 ROUNDS = 5

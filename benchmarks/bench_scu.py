@@ -10,6 +10,7 @@ import numpy as np
 from warpsift.engine.engine import Engine
 from warpsift.machines import load_machine
 from warpsift.simt import Counter, Gpu
+from warpsift.units import unit_named
 from warpsift.units.scu.scu_api import Scu
 
 N = 1 << 20
@@ -37,7 +38,8 @@ def _operations(scu: Scu) -> dict[str, Callable[[], object]]:
 
 
 def _rates(sink) -> dict[str, float]:
-    scu = Scu(Gpu(sink, memory_bytes=1 << 28), getattr(getattr(sink, "machine", None), "scu", None))
+    machine = getattr(sink, "machine", None)
+    scu = Scu(Gpu(sink, memory_bytes=1 << 28), None if machine is None else machine.unit("scu"))
     rates = {}
     for name, call in _operations(scu).items():
         call()  # compiles
@@ -55,7 +57,7 @@ def main() -> None:
     print("SCU operations, million input elements per second of processor time (median of 3)")
     columns = {"function": _rates(Counter())}
     for gpu in ("gtx980", "tx1"):
-        columns[gpu] = _rates(Engine(load_machine(gpu)))
+        columns[gpu] = _rates(Engine(load_machine(gpu), unit_named("scu").components()))
     print(f"{'operation':20}" + "".join(f"{name:>10}" for name in columns))
     for name in columns["function"]:
         print(f"{name:20}" + "".join(f"{column[name]:10.2f}" for column in columns.values()))

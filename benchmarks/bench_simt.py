@@ -9,8 +9,8 @@ import resource
 import statistics
 import time
 
-from warpsift.run.execute import simulate
 from warpsift.graph import load_graph
+from warpsift.run.execute import simulate
 
 RUNS = 3
 

@@ -20,11 +20,11 @@ if importlib.util.find_spec("amaranth") is None:
     print("Amaranth is not installed; pip install 'warpsift[hdl]' to run this example.")
     sys.exit(0)
 
-from warpsift.hdl.same_bytes import difference, recording_gpu
 from warpsift.hdl.memory_model import MemoryModel
+from warpsift.hdl.same_bytes import difference, recording_gpu
 from warpsift.hdl.simulate import HardwareScu
-from warpsift.units.scu.scu_spec import ScuSpec
 from warpsift.units.scu.scu_api import Scu
+from warpsift.units.scu.scu_spec import ScuSpec
 
 spec = ScuSpec(width=1, hash_buffer_bytes=576, fetch_fifo_bytes=2048)
 gpu, sink = recording_gpu(1 << 20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -11,9 +12,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT.parent / "shared" / "data"
-REFERENCE = ROOT.parent / "shared" / "reference"
+from support.places import DATA, REFERENCE, ROOT
 
 
 @pytest.fixture(scope="session")
@@ -30,17 +29,24 @@ def reference() -> Path:
     return REFERENCE
 
 
-# Tests neither read nor fill the user's cache. One folder for all workers of a run, set before anything is imported,
-# so that the timing engine is compiled once.
+# Tests neither read nor fill the user's cache: a run has a cache folder of its own, set before anything is imported and
+# shared by its workers. Only compiled code is kept from run to run, in the clone: it is filed by a hash of its sources,
+# so that an edit is never ignored and an unchanged engine is compiled once.
 _RUN = os.environ.setdefault("WARPSIFT_TEST_RUN", uuid.uuid4().hex)  # workers inherit it
 _CACHE = Path(tempfile.gettempdir()) / f"warpsift-tests-{_RUN}"
+_COMPILED = Path(os.environ.get("WARPSIFT_TEST_COMPILED") or ROOT / ".compiled")
 os.environ["WARPSIFT_CACHE_DIR"] = str(_CACHE)
+_CACHE.mkdir(exist_ok=True)
+for _part in ("engine", "traces"):
+    (_COMPILED / _part).mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        (_CACHE / _part).symlink_to(_COMPILED / _part)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """The process that started the run clears up."""
     if not hasattr(session.config, "workerinput"):
-        shutil.rmtree(_CACHE, ignore_errors=True)
+        shutil.rmtree(_CACHE, ignore_errors=True)  # links are removed, not what they lead to
         for left in Path(tempfile.gettempdir()).glob("warpsift-tests-*"):
             if left.stat().st_mtime < time.time() - 24 * 3600:
                 shutil.rmtree(left, ignore_errors=True)

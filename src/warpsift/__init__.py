@@ -1,16 +1,11 @@
 """warpsift: a design lab for graph processing on GPUs with special hardware units."""
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from warpsift import units as _units  # noqa: F401 (machine files have the sections of the units that are registered)
 from warpsift.errors import WarpsiftError
-
-try:
-    __version__ = version("warpsift")
-except PackageNotFoundError:  # run from sources that were never installed
-    __version__ = "0+unknown"
+from warpsift.version import __version__
 
 if TYPE_CHECKING:
     from warpsift.engine.engine import Engine
@@ -26,6 +21,7 @@ __all__ = [
     "Engine",
     "Gpu",
     "WarpsiftError",
+    "__version__",
     "compare",
     "kernel",
     "load_graph",
@@ -55,4 +51,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return list(__all__)

@@ -46,7 +46,7 @@ def test_its_section_of_a_machine_and_its_area(installed):
     assert 0 < small["total_mm2"] < large["total_mm2"]
     wrong = warpsift(installed, "run", "bfs", "--graph", "kron-5", "--gpu", "tx1", "--set", "hot_lines.entries=0")
     assert wrong.returncode == 2
-    assert "hot_lines.entries = 0 must lie between 1 and 1024" in wrong.stderr
+    assert "hot_lines.entries = 0: write 1 to 1024 counters per slice" in wrong.stderr
 
 
 def test_finds_the_hottest_lines(installed):

@@ -1,11 +1,23 @@
-"""The graph algorithms, each in the frontier style of the SCU paper and the vertex style of the MFF paper."""
+"""The graph algorithms. To add one, write its folder and name it here; docs/algorithms.md describes those there are.
 
-from warpsift.algorithms.bfs import BFS
-from warpsift.algorithms.common import Algorithm, OptionError, Options, Outcome, Verdict, Work
-from warpsift.algorithms.pagerank import PAGERANK
-from warpsift.algorithms.sssp import SSSP
-from warpsift.algorithms.wcc import WCC
+A folder's `__init__.py` states the problem and declares an `Algorithm`, named as the folder is, in capitals.
+"""
 
-ALGORITHMS: dict[str, Algorithm] = {a.name: a for a in (BFS, SSSP, PAGERANK, WCC)}
+from importlib import import_module
+
+from warpsift.algorithms.algorithm import Algorithm, Outcome, Verdict, Work
+from warpsift.algorithms.options import OptionError, Options
+
+FOLDERS = (
+    "bfs",
+    "sssp",
+    "pagerank",
+    "wcc",
+    "bc",
+    "tc",
+)
+ALGORITHMS: dict[str, Algorithm] = {
+    name: getattr(import_module(f"{__name__}.{name}"), name.upper()) for name in FOLDERS
+}
 
 __all__ = ["ALGORITHMS", "Algorithm", "OptionError", "Options", "Outcome", "Verdict", "Work"]

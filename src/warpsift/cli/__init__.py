@@ -1,15 +1,34 @@
-"""The command line: one module per command or pair of commands, each a thin layer over the Python interface."""
+"""The command line: one module per command or pair of commands, each a thin layer over the Python interface.
 
-from warpsift.cli import compare_command as compare
-from warpsift.cli import costs_command as costs
-from warpsift.cli import explore_command as explore
-from warpsift.cli import graphs_command as graphs
-from warpsift.cli import hdl_command as hdl
-from warpsift.cli import reproduce_command as reproduce
-from warpsift.cli import run_command as run
-from warpsift.cli import study_command as study
-from warpsift.cli import sweep_command as sweep
-from warpsift.cli import validate_command as validate  # noqa: F401  (importing a module registers its commands)
-from warpsift.cli.app import app, main
+Nothing is imported before `main` watches over it, so that Ctrl-C during the imports ends in one line too.
+"""
 
-__all__ = ["app", "main"]
+from typing import Any
+
+__all__ = ["application", "main"]
+
+
+def main() -> None:
+    """Entry point of the `warpsift` command."""
+    from warpsift.cli.guard import guarded
+
+    guarded(lambda: application()())
+
+
+def application() -> Any:
+    """The Typer application with all commands: importing a module registers its own."""
+    from warpsift.cli import (  # noqa: F401
+        compare_command,
+        costs_command,
+        explore_command,
+        graphs_command,
+        hdl_command,
+        reproduce_command,
+        run_command,
+        study_command,
+        sweep_command,
+        validate_command,
+    )
+    from warpsift.cli.app import app
+
+    return app

@@ -1,19 +1,23 @@
-"""The command line: a thin layer over `warpsift.run.execute`.
-
-Exit codes: 0 fine, 1 the answer failed its check, 2 the request was wrong, 130 interrupted.
-"""
+"""What the commands share: the application, options that several take, and how they print."""
 
 from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from warpsift.errors import WarpsiftError
+from warpsift.cli.usage_errors import OneLineErrors
+from warpsift.version import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from warpsift.graph import CsrGraph
 
 app = typer.Typer(
+    cls=OneLineErrors,
     help="A design lab for graph processing on GPUs with special hardware units.",
     no_args_is_help=True,
     add_completion=False,
@@ -21,6 +25,22 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 CONTEXT = {"help_option_names": ["-h", "--help"]}
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"warpsift {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """A design lab for graph processing on GPUs with special hardware units."""
+
 
 GraphOption = Annotated[
     str, typer.Option("--graph", "-g", help="A file, or a name such as delaunay-14 (see 'warpsift list graphs').")
@@ -31,11 +51,6 @@ SetOption = Annotated[
     typer.Option("--set", help="Change a machine parameter: l2.size_bytes=4194304; may be given again."),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")]
-BitSetting = Annotated[str, typer.Option(help="Vertex style: 'atomic' or 'byte'.")]
-Occupancy = Annotated[
-    str, typer.Option(help="Vertex style, plain GPU: 'full', or 'target' for the warps that the MFF's targets leave.")
-]
-TargetWords = Annotated[int, typer.Option(help="MFF: words per thread of a target; 32 is the paper's 4 KB per warp.")]
 Symmetrise = Annotated[bool, typer.Option("--symmetrise", help="Add the reverse of every arc.")]
 DropLoops = Annotated[bool, typer.Option("--drop-self-loops")]
 GraphSeed = Annotated[int, typer.Option("--graph-seed", help="Of generated graphs and of the order GRAPH~random.")]
@@ -48,11 +63,17 @@ Merge = Annotated[bool, typer.Option("--merge-duplicates", help="Keep one of sev
 FILE_WIDTH = 400  # characters a line may have where it goes to a file or a pipe: tables stay whole
 
 
-def console():
+def console() -> Console:
+    """The screen; what comes from files cannot send it commands."""
     from rich.console import Console
 
+    from warpsift.report.escaping import Escaping
+
     screen = Console(highlight=False)
-    return screen if screen.is_terminal else Console(highlight=False, width=FILE_WIDTH)
+    if not screen.is_terminal:
+        screen = Console(highlight=False, width=FILE_WIDTH)
+    screen.push_render_hook(Escaping())
+    return screen
 
 
 def print_json(value: Any) -> None:
@@ -73,6 +94,8 @@ def overrides_of(settings: list[str] | None, ideal: list[str] | None = None) -> 
         key, equals, value = setting.partition("=")
         if not equals or not key:
             raise RequestError(f"--set {setting}: write --set KEY=VALUE, such as --set l2.size_bytes=4194304")
+        if not setting.isprintable():  # bytes that are not UTF-8 too: no parameter's value needs them
+            raise RequestError(f"--set {setting}: write plain text, such as --set l2.size_bytes=4194304")
         overrides[key.strip()] = value.strip()
     for part in ideal or []:
         if part not in ("l2", "dram", "noc"):
@@ -81,7 +104,7 @@ def overrides_of(settings: list[str] | None, ideal: list[str] | None = None) -> 
     return overrides
 
 
-def load_for(graph: str, title: str, **loading: Any):
+def load_for(graph: str, title: str, **loading: Any) -> CsrGraph:
     """The graph, with a line of progress; `loading` goes to `load_graph`."""
     from warpsift.graph import load_graph
     from warpsift.report.progress import Progress
@@ -89,32 +112,3 @@ def load_for(graph: str, title: str, **loading: Any):
     with Progress(title) as progress:
         progress.note(f"loading {graph}")
         return load_graph(graph, **loading)
-
-
-INTERRUPTED = 130
-
-
-class Interrupted(Exception):
-    """Ctrl-C in a command that keeps what it has finished; the text says where."""
-
-
-def main() -> None:
-    """Entry point: errors that a user can cause become one line and exit code 2."""
-    code: str | int | None = 0
-    kept = "nothing was written"
-    try:
-        app()
-    except Interrupted as stopped:
-        code, kept = INTERRUPTED, str(stopped)
-    except WarpsiftError as error:
-        sys.stderr.write(f"error: {error}\n")
-        code = 2
-    except SystemExit as done:  # how Typer ends, after an interruption too
-        code = done.code
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has gone: | head
-        pass
-    if code == INTERRUPTED:
-        sys.stderr.write(f"interrupted; {kept}\n")
-    sys.exit(code)

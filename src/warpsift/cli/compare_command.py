@@ -2,98 +2,120 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
-from warpsift.cli.app import (
-    CONTEXT,
-    BitSetting,
-    DropLoops,
-    GraphFormat,
-    GraphOption,
-    GraphSeed,
-    JsonOption,
-    Merge,
-    Occupancy,
-    SetOption,
-    Symmetrise,
-    TargetWords,
-    app,
-    console,
-    load_for,
-    overrides_of,
-    print_json,
+from warpsift.algorithms import ALGORITHMS, Options
+from warpsift.algorithms.options import option
+from warpsift.cli.app import app, console, load_for, overrides_of, print_json
+from warpsift.cli.declared_options import (
+    GRAPH,
+    JSON,
+    AlgorithmGroup,
+    Given,
+    MachineChanges,
+    add_group,
+    command,
+    of_algorithm,
+    parameters,
 )
+from warpsift.cli.run_extras import named_algorithms
+from warpsift.paths import check_output
+from warpsift.report.pictures import PICTURES
+from warpsift.run.request import LOADING, Request, RequestError
+
+SHOWN = [p for p in parameters(Request) if p.name not in ("style", "unit")]
+HELP = """Run an algorithm with and without special units and print them side by side.
+
+\b
+Each algorithm has options of its own: warpsift compare bfs --help
+\b
+Examples:
+  warpsift compare sssp --graph kron-16 --gpu tx1 --units none,scu-basic,scu
+  warpsift compare pagerank --graph dblp-2010@1/8 --gpu gtx480 --units none,mff --max-iterations 2
+  warpsift compare pagerank --graph dblp-2010@1/8 --gpu gtx480 --units none,mff --occupancy target
+  warpsift compare bfs --graph delaunay-16 --gpu gtx980 --plot bars.png
+  warpsift compare bfs --graph kron-14 --gpu tx1 --sensitivity --set costs.gpu_idle=power_gate
+"""
 
 
-@app.command(context_settings=CONTEXT)
-def compare(
-    algorithm: Annotated[str, typer.Argument(help="bfs, sssp, pagerank or wcc")],
-    graph: GraphOption,
-    gpu: Annotated[str, typer.Option(help="The machine to time on (see 'warpsift list machines').")],
-    units: Annotated[str, typer.Option(help="Separated by commas: none, scu-basic, scu, mff.")] = "none,scu-basic,scu",
-    set_: SetOption = None,
-    source: Annotated[int | None, typer.Option(help="Start node; default: seeded.")] = None,
-    seed: Annotated[int, typer.Option()] = 1,
-    max_iterations: Annotated[int | None, typer.Option(help="Stop early, such as after 2 of PageRank.")] = None,
-    bit_setting: BitSetting = "atomic",
-    occupancy: Occupancy = "full",
-    target_words: TargetWords = 32,
-    plot: Annotated[Path | None, typer.Option(help="Draw bars of time and energy: a .png, .svg or .pdf file.")] = None,
-    sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="What halving and doubling each energy price does to the saving.")
-    ] = False,
-    symmetrise: Symmetrise = False,
-    drop_self_loops: DropLoops = False,
-    merge_duplicates: Merge = False,
-    graph_seed: GraphSeed = 1,
-    graph_format: GraphFormat = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Run an algorithm with and without special units and print them side by side.
+@dataclass(frozen=True)
+class Shown:
+    """What is compared and how it is shown."""
 
-    \b
-    Examples:
-      warpsift compare sssp --graph kron-16 --gpu tx1 --units none,scu-basic,scu
-      warpsift compare pagerank --graph dblp-2010@1/8 --gpu gtx480 --units none,mff --max-iterations 2
-      warpsift compare pagerank --graph dblp-2010@1/8 --gpu gtx480 --units none,mff --occupancy target
-      warpsift compare bfs --graph delaunay-16 --gpu gtx980 --plot bars.png
-      warpsift compare bfs --graph kron-14 --gpu tx1 --sensitivity --set costs.gpu_idle=power_gate
-    """
+    units: str = option("none,scu-basic,scu", "Separated by commas (see 'warpsift list units').")
+    plot: Path | None = option(None, "Draw bars of time and energy: a .png, .svg or .pdf file.")
+    sensitivity: bool = option(False, "What halving and doubling each energy price does to the saving.")
+
+    @classmethod
+    def taken_from(cls, given: Given) -> Shown:
+        """Take out of the given options what belongs here."""
+        return cls(**{name: given.pop(name) for name in ("units", "plot", "sensitivity") if name in given})
+
+    @property
+    def names(self) -> list[str]:
+        return [name.strip() for name in self.units.split(",") if name.strip()]
+
+
+COMMON = [*SHOWN, *parameters(Shown), *parameters(MachineChanges), JSON]
+
+
+class CompareGroup(AlgorithmGroup):
+    """`warpsift compare ALGORITHM`."""
+
+    def own_command(self, name: str) -> Any:
+        text = f"Compare units: {ALGORITHMS[name].title}."
+        own = [GRAPH, *of_algorithm(ALGORITHMS[name].options), *COMMON]
+        return command(name, lambda given: compare_units(name, given), own, text)
+
+
+def compare_units(algorithm: str, given: Given) -> None:
+    """Run once per unit and baseline, print side by side."""
     from warpsift.report.progress import Progress
+    from warpsift.run.comparison import check_comparison
     from warpsift.run.comparison import compare as run_all
-    from warpsift.run.execute import Observer
+    from warpsift.run.observer import Observer
 
-    loading = {"symmetrise": symmetrise, "drop_self_loops": drop_self_loops, "merge_duplicates": merge_duplicates}
-    loaded = load_for(graph, f"{algorithm} on {graph}", seed=graph_seed, format=graph_format, **loading)
+    graph, as_json = given.pop("graph", None), given.pop("as_json")
+    if graph is None:
+        raise RequestError(f"{algorithm} needs a graph: --graph FILE, or a name such as --graph delaunay-14")
+    shown = Shown.taken_from(given)
+    if shown.plot is not None:
+        check_output(shown.plot, "--plot", PICTURES)
+    overrides = overrides_of(given.pop("settings", None), given.pop("ideal", None))
+    loading = {argument: given.pop(name) for name, argument in LOADING.items() if name in given}
+    choices = given | {"overrides": overrides}
+    check_comparison(algorithm, graph, shown.names, choices)
+    loaded = load_for(graph, f"{algorithm} on {graph}", **loading)
     with Progress(f"{algorithm} on {graph}") as progress:
         observer = Observer(lambda phase, launch: progress.note(f"launch {launch} ({phase})"), None, progress.cycles)
-        choices: dict[str, Any] = {
-            "gpu": gpu,
-            "overrides": overrides_of(set_),
-            "source": source,
-            "seed": seed,
-            "max_iterations": max_iterations,
-            "bit_setting": bit_setting,
-            "occupancy": occupancy,
-            "target_words": target_words,
-        }
-        names = [name.strip() for name in units.split(",") if name.strip()]
-        comparison = run_all(algorithm, loaded, names, observer=observer, **choices)
-    if plot is not None:
+        comparison = run_all(algorithm, loaded, shown.names, observer=observer, **choices)
+    if shown.plot is not None:
         from warpsift.report.bars import draw
 
-        draw(comparison, plot)
-    if as_json:
-        print_json(comparison.as_dict(sensitivity))
-    else:
-        from warpsift.report.energy_tables import print_sensitivity
-        from warpsift.report.run_tables import print_comparison
-
-        print_comparison(console(), comparison)
-        if sensitivity:
-            print_sensitivity(console(), comparison)
+        draw(comparison, shown.plot)
+    _print(comparison, shown, as_json)
     if any(entry.result.check == "fail" for entry in comparison.entries):
         raise typer.Exit(1)
+
+
+def _print(comparison: Any, shown: Shown, as_json: bool) -> None:
+    from warpsift.report.energy_tables import print_sensitivity
+    from warpsift.report.run_tables import print_comparison
+
+    if as_json:
+        print_json(comparison.as_dict(shown.sensitivity))
+        return
+    print_comparison(console(), comparison)
+    if shown.sensitivity:
+        print_sensitivity(console(), comparison)
+
+
+def without_algorithm(given: Given) -> None:
+    raise RequestError(f"nothing to compare: give an algorithm ({named_algorithms()}) with --graph and --gpu")
+
+
+add_group(app, CompareGroup, "compare", without_algorithm, [GRAPH, *parameters(Options), *COMMON], HELP)

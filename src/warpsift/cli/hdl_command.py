@@ -27,9 +27,10 @@ def hdl(
       warpsift hdl scu --gpu tx1 --set scu.width=1 -o scu.v
       warpsift hdl scu --gpu tx1 --stats
     """
+    from warpsift.errors import unknown
     from warpsift.hdl import yosys
     from warpsift.machines import load_machine
-    from warpsift.run.request import RequestError, unknown
+    from warpsift.run.request import RequestError
 
     if unit != "scu":
         raise RequestError(unknown("unit with hardware", unit, ["scu"]))
@@ -57,7 +58,7 @@ def hdl(
 
 def _stats(spec: Any, library: Path | None, as_json: bool) -> None:
     from warpsift.hdl.synthesis import LIBRARY, LIBRARY_NODE_NM, synthesise
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
 
     parts = synthesise(spec, library or LIBRARY)
     rows: list[dict[str, Any]] = [

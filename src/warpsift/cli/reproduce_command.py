@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from warpsift.cli.app import CONTEXT, Interrupted, app, console
+from warpsift.cli.app import CONTEXT, app, console
+from warpsift.cli.guard import Interrupted
 
 
 @app.command(context_settings=CONTEXT)
@@ -36,7 +37,7 @@ def reproduce(
     """
     from rich.text import Text
 
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
     from warpsift.studies.reproduce import Plan, scale_named
     from warpsift.studies.reproduce import reproduce as run_all
     from warpsift.sweep import SweepOptions

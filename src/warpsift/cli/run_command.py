@@ -1,136 +1,80 @@
-"""`warpsift run`: one algorithm on one graph."""
+"""`warpsift run`: one algorithm on one graph, or a folder of kernel traces."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
-from warpsift.cli.app import (
-    CONTEXT,
-    BitSetting,
-    DropLoops,
-    GpuOption,
-    GraphFormat,
-    GraphSeed,
-    JsonOption,
-    Merge,
-    Occupancy,
-    SetOption,
-    Symmetrise,
-    TargetWords,
-    app,
-    console,
-    load_for,
-    overrides_of,
-    print_json,
+from warpsift.algorithms import ALGORITHMS, Options
+from warpsift.cli.app import app, console, load_for, overrides_of, print_json
+from warpsift.cli.declared_options import (
+    GRAPH,
+    JSON,
+    AlgorithmGroup,
+    Given,
+    MachineChanges,
+    Parameter,
+    add_group,
+    command,
+    of_algorithm,
+    parameters,
 )
-from warpsift.cli.run_extras import ExportOption, Extras, OptionalGraph, TimelineOption, TraceOption, check_subject
+from warpsift.cli.run_extras import Extras, check_subject
+from warpsift.run.request import Request, make_request
+
+TRACE_HELP = "Instead of an algorithm: a folder of Accel-Sim kernel traces."
+TRACE, HIDDEN_TRACE = (
+    Parameter(
+        "trace",
+        Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[str | None, typer.Option("--trace", help=TRACE_HELP, hidden=hidden)],
+    )
+    for hidden in (False, True)
+)
+COMMON = [*parameters(Request), *parameters(MachineChanges), *parameters(Extras), JSON]
+HELP = """Run an algorithm on a graph and check its answer, or time a trace.
+
+\b
+Each algorithm has options of its own: warpsift run bfs --help
+\b
+Examples:
+  warpsift run bfs --graph delaunay-14
+  warpsift run bfs --graph kron-16 --gpu gtx980 --set l2.size_bytes=4194304
+  warpsift run sssp --graph roads.gr.gz --source 0 --json
+  warpsift run pagerank --graph kron-12 --style vertex
+  warpsift run bfs --graph kron-14 --gpu gtx980 --timeline bfs.pftrace --export-trace bfs-traces
+  warpsift run --trace bfs-traces --gpu titanx
+"""
 
 
-class Style(StrEnum):
-    frontier = "frontier"
-    vertex = "vertex"
-    direction = "direction"  # BFS only
+class RunGroup(AlgorithmGroup):
+    """`warpsift run ALGORITHM`."""
+
+    def own_command(self, name: str) -> Any:
+        chosen = ALGORITHMS[name]
+        text = f"{chosen.title[0].upper()}{chosen.title[1:]} on a graph, checked. Styles: {', '.join(chosen.styles)}."
+        own = [GRAPH, *of_algorithm(chosen.options), *COMMON, HIDDEN_TRACE]
+        return command(name, lambda given: run_algorithm(name, given), own, text)
 
 
-@app.command(context_settings=CONTEXT)
-def run(
-    algorithm: Annotated[str | None, typer.Argument(help="bfs, sssp, pagerank or wcc")] = None,
-    graph: OptionalGraph = None,
-    trace: TraceOption = None,
-    style: Annotated[
-        Style | None, typer.Option(help="The SCU paper's frontiers (default) or the MFF paper's vertices.")
-    ] = None,
-    unit: Annotated[str, typer.Option(help="none, scu, scu-basic or mff.")] = "none",
-    gpu: GpuOption = None,
-    set_: SetOption = None,
-    ideal: Annotated[
-        list[str] | None, typer.Option(help="Make a part ideal: l2, dram or noc; may be given again.")
-    ] = None,
-    source: Annotated[int | None, typer.Option(help="Start node; default: seeded, in the largest component.")] = None,
-    seed: Annotated[int, typer.Option(help="For the source, random weights and the order of races.")] = 1,
-    max_iterations: Annotated[int | None, typer.Option()] = None,
-    random_weights: Annotated[bool, typer.Option(help="SSSP: seeded weights 1 to 64 instead of the graph's.")] = False,
-    delta: Annotated[float | None, typer.Option(help="SSSP: step of the near-far threshold.")] = None,
-    damping: Annotated[float, typer.Option(help="PageRank: alpha.")] = 0.15,
-    epsilon: Annotated[float, typer.Option(help="PageRank: largest change at the end, of the mean rank.")] = 1e-6,
-    split_kernels: Annotated[bool, typer.Option(help="BFS: compaction as a launch of its own.")] = False,
-    warp_culling: Annotated[bool, typer.Option(help="BFS: drop duplicates inside a warp.")] = True,
-    history_culling: Annotated[bool, typer.Option(help="BFS: drop recently seen nodes.")] = True,
-    active: Annotated[str, typer.Option(help="Vertex style: 'compact' or 'all'.")] = "compact",
-    bit_setting: BitSetting = "atomic",
-    occupancy: Occupancy = "full",
-    target_words: TargetWords = 32,
-    checked_activation: Annotated[
-        bool, typer.Option("--checked-activation", help="BFS, vertex style: wake only nodes not visited (no unit).")
-    ] = False,
-    visibility_ctas: Annotated[
-        int | None, typer.Option(help="CTAs that do not see each other's writes; 0: a whole wave.")
-    ] = None,
-    timeline: TimelineOption = None,
-    export_trace: ExportOption = None,
-    check: Annotated[bool, typer.Option("--check/--no-check", help="Compare with an independent answer.")] = True,
-    symmetrise: Symmetrise = False,
-    drop_self_loops: DropLoops = False,
-    merge_duplicates: Merge = False,
-    graph_seed: GraphSeed = 1,
-    graph_format: GraphFormat = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Run an algorithm on a graph and check its answer, or time a trace.
-
-    \b
-    Examples:
-      warpsift run bfs --graph delaunay-14
-      warpsift run bfs --graph kron-16 --gpu gtx980 --set l2.size_bytes=4194304
-      warpsift run sssp --graph roads.gr.gz --source 0 --json
-      warpsift run pagerank --graph kron-12 --style vertex
-      warpsift run bfs --graph kron-14 --gpu gtx980 --timeline bfs.pftrace --export-trace bfs-traces
-      warpsift run --trace bfs-traces --gpu titanx
-    """
-    check_subject(algorithm, graph, trace)
-    overrides = overrides_of(set_, ideal)
-    if trace is not None:
-        run_trace(trace, Extras(f"trace {trace}", gpu, timeline, export_trace), overrides, as_json)
-        return
-    assert algorithm is not None and graph is not None
+def run_algorithm(algorithm: str, given: Given) -> None:
+    """Make the request, load the graph, run, print."""
     from warpsift.report.run_tables import print_run
-    from warpsift.run.execute import simulate
+    from warpsift.run.execute import run_request
 
-    extras = Extras(f"{algorithm} on {graph}", gpu, timeline, export_trace)
+    graph, as_json = given.pop("graph", None), given.pop("as_json")
+    check_subject(algorithm, graph, given.pop("trace", None))
+    extras = Extras.taken_from(given, f"{algorithm} on {graph}")
+    overrides = overrides_of(given.pop("settings", None), given.pop("ideal", None))
     interval = extras.sample_interval_cycles
-    loading = {"symmetrise": symmetrise, "drop_self_loops": drop_self_loops, "merge_duplicates": merge_duplicates}
-    loaded = load_for(graph, extras.title, seed=graph_seed, format=graph_format, **loading)
+    request = make_request(
+        algorithm, graph, given | {"overrides": overrides, "sample_interval_cycles": interval}
+    )  # wrong options are told before a graph is loaded
+    loaded = load_for(graph, extras.title, **request.loading)
     with extras.observing() as observer:
-        result = simulate(
-            algorithm,
-            loaded,
-            observer=observer,
-            **({"style": style.value} if style else {}),
-            unit=unit,
-            gpu=gpu,
-            overrides=overrides,
-            sample_interval_cycles=interval,
-            check=check,
-            visibility_ctas=visibility_ctas,
-            source=source,
-            seed=seed,
-            max_iterations=max_iterations,
-            random_weights=random_weights,
-            delta=delta,
-            damping=damping,
-            epsilon=epsilon,
-            split_kernels=split_kernels,
-            warp_culling=warp_culling,
-            history_culling=history_culling,
-            active=active,
-            bit_setting=bit_setting,
-            occupancy=occupancy,
-            target_words=target_words,
-            checked_activation=checked_activation,
-        )
+        result = run_request(request, loaded, observer)
     extras.finish(result, observer)
     if as_json:
         print_json(result.as_dict())
@@ -140,16 +84,23 @@ def run(
         raise typer.Exit(1)
 
 
-def run_trace(trace: str, extras: Extras, overrides: dict[str, Any], as_json: bool) -> None:
-    """Time a folder of kernel traces."""
+def run_without_algorithm(given: Given) -> None:
+    """A folder of kernel traces is timed; anything else lacks an algorithm."""
     from warpsift.report.run_tables import print_trace
     from warpsift.traces.trace_timing import time_trace
 
+    check_subject(None, given.get("graph"), given.get("trace"))
+    trace: str = given["trace"]
+    extras = Extras.taken_from(given, f"trace {trace}")
+    overrides = overrides_of(given.get("settings"), given.get("ideal"))
     interval = extras.sample_interval_cycles
     with extras.observing() as observer:
         result = time_trace(trace, extras.gpu, overrides=overrides, sample_interval_cycles=interval, observer=observer)
     extras.finish(result, observer)
-    if as_json:
+    if given["as_json"]:
         print_json(result.as_dict())
     else:
         print_trace(console(), result)
+
+
+add_group(app, RunGroup, "run", run_without_algorithm, [TRACE, GRAPH, *parameters(Options), *COMMON], HELP)

@@ -5,28 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
+from warpsift.algorithms import ALGORITHMS
+from warpsift.algorithms.options import option
 from warpsift.run.request import RequestError
 
 if TYPE_CHECKING:
-    from warpsift.run.execute import Observer
+    from warpsift.run.observer import Observer
     from warpsift.run.record import RunResult
     from warpsift.traces.writer import TraceWriter
 
-OptionalGraph = Annotated[
-    str | None,
-    typer.Option("--graph", "-g", help="A file, or a name such as delaunay-14 (see 'warpsift list graphs')."),
-]
-TraceOption = Annotated[str | None, typer.Option(help="Instead of an algorithm: a folder of Accel-Sim kernel traces.")]
-TimelineOption = Annotated[
-    str | None, typer.Option(help="Write a timeline for the Perfetto viewer, say run.pftrace; needs --gpu.")
-]
-ExportOption = Annotated[
-    str | None, typer.Option(help="Write the launches as Accel-Sim kernel traces to a new folder.")
-]
+
+def named_algorithms() -> str:
+    """bfs, sssp or wcc."""
+    *first, last = ALGORITHMS
+    return f"{', '.join(first)} or {last}"
 
 
 def check_subject(algorithm: str | None, graph: str | None, trace: str | None) -> None:
@@ -35,9 +29,7 @@ def check_subject(algorithm: str | None, graph: str | None, trace: str | None) -
         other = algorithm or f"--graph {graph}"
         raise RequestError(f"--trace {trace} and {other}: give an algorithm with --graph, or --trace, not both")
     if trace is None and algorithm is None:
-        raise RequestError(
-            "nothing to run: give an algorithm (bfs, sssp, pagerank or wcc) with --graph, or --trace DIR"
-        )
+        raise RequestError(f"nothing to run: give an algorithm ({named_algorithms()}) with --graph, or --trace DIR")
     if trace is None and graph is None:
         raise RequestError(f"{algorithm} needs a graph: --graph FILE, or a name such as --graph delaunay-14")
 
@@ -46,10 +38,15 @@ def check_subject(algorithm: str | None, graph: str | None, trace: str | None) -
 class Extras:
     """What was asked for beside the run itself."""
 
-    title: str
-    gpu: str | None
-    timeline: str | None
-    export_trace: str | None
+    timeline: str | None = option(None, "Write a timeline for the Perfetto viewer, say run.pftrace; needs --gpu.")
+    export_trace: str | None = option(None, "Write the launches as Accel-Sim kernel traces to a new folder.")
+    title: str = option("", "What runs, for the line of progress.", on_command_line=False)
+    gpu: str | None = option(None, "The machine, which a timeline needs.", on_command_line=False)
+
+    @classmethod
+    def taken_from(cls, given: dict[str, Any], title: str) -> Extras:
+        """Take out of the given options what belongs here."""
+        return cls(given.pop("timeline", None), given.pop("export_trace", None), title, given.get("gpu"))
 
     @property
     def sample_interval_cycles(self) -> int:
@@ -66,7 +63,7 @@ class Extras:
     def observing(self) -> Iterator[Observer]:
         """Progress on standard error and, if asked for, a trace of what runs."""
         from warpsift.report.progress import Progress
-        from warpsift.run.execute import Observer
+        from warpsift.run.observer import Observer
 
         with ExitStack() as stack:
             writer: TraceWriter | None = None

@@ -18,6 +18,8 @@ from warpsift.cli.app import (
     overrides_of,
     print_json,
 )
+from warpsift.paths import check_output
+from warpsift.report.pictures import PICTURES
 
 study = typer.Typer(help="Studies of temporal coalescing and of larger caches.", no_args_is_help=True)
 app.add_typer(study, name="study")
@@ -39,6 +41,7 @@ def temporal_window(
     Example:
       warpsift study temporal-window --graph dblp-2010/dblp-2010.graph --plot window.png
     """
+    _check(plot)
     from warpsift.report.progress import Progress
     from warpsift.studies import temporal_window as module
 
@@ -68,7 +71,7 @@ def caches(
       warpsift study caches --graph amazon-2008@1/8 --plot caches.png
       warpsift study caches --graph dblp-2010 --algorithms sssp --max-iterations 12
     """
-    from warpsift.algorithms import Options
+    _check(plot)
     from warpsift.report.progress import Progress
     from warpsift.run.request import algorithm_named
     from warpsift.studies import cache_study as module
@@ -76,10 +79,16 @@ def caches(
     names = [algorithm_named(name).name for name in algorithms.split(",")]
     loaded = load_for(graph, f"cache study on {graph}")
     with Progress(f"cache study on {graph}") as progress:
-        options = Options(max_iterations=max_iterations)
-        rows = module.study(loaded, names, gpu, overrides_of(set_), options, progress.note)
+        choices = {"overrides": overrides_of(set_), "max_iterations": max_iterations}
+        rows = module.study(loaded, names, gpu, choices, progress.note)
     columns = ["algorithm", "instead", "factor", "cycles", "dram_bytes", "speedup", "share_of_mff"]
     _show(rows, columns, (plot, module.plot), as_json)
+
+
+def _check(plot: Path | None) -> None:
+    """Before the simulations: is there a place for the picture?"""
+    if plot is not None:
+        check_output(plot, "--plot", PICTURES)
 
 
 def _show(rows: list[dict[str, Any]], columns: list[str], drawing: tuple[Path | None, Any], as_json: bool) -> None:
@@ -89,7 +98,7 @@ def _show(rows: list[dict[str, Any]], columns: list[str], drawing: tuple[Path | 
     if as_json:
         print_json(rows)
         return
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
 
     cells = [[f"{row[c]:.4g}" if isinstance(row[c], float) else row[c] for c in columns] for row in rows]
     console().print(table_of("", columns, cells))

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from warpsift.cli.app import CONTEXT, Interrupted, JsonOption, app, console, print_json
+from warpsift.cli.app import CONTEXT, JsonOption, app, console, print_json
+from warpsift.cli.guard import Interrupted
 
 StoreOption = Annotated[Path, typer.Option("--store", help="The file that holds the results.")]
 WhereOption = Annotated[
@@ -68,7 +69,7 @@ def _interrupt(*_: object) -> None:
 
 
 def _show_plan(requests: list[Any], store: Path, as_json: bool) -> None:
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
     from warpsift.store.store import Store
     from warpsift.sweep import plan
 
@@ -113,10 +114,11 @@ def _summary(results: Any, wrong: list[Any], store: Path) -> None:
         screen.print(Text(f"wrong answer: {name}: {record.result['check_reason']}", style="bold red"))
 
 
-def _records(store: Path, tests: list[str] | None, all_versions: bool) -> tuple[list[Any], int]:
-    """Records that pass the tests, and how many of other versions were left out."""
+def _records(store: Path, tests: list[str] | None, all_versions: bool) -> tuple[list[Any], list[Any], int]:
+    """Records that pass the tests, their rows, and how many of other versions were left out."""
     from warpsift.store.rows import flat_row, where
     from warpsift.store.store import Store
+    from warpsift.store.stored_json import no_collecting
 
     with Store(store, readonly=True) as ledger:
         records = ledger.records()
@@ -125,9 +127,13 @@ def _records(store: Path, tests: list[str] | None, all_versions: bool) -> tuple[
         newest = records[-1].version
         left_out = sum(record.version != newest for record in records)
         records = [record for record in records if record.version == newest]
-    rows = [flat_row(record) for record in records]
-    kept = {row["key"] for row in where(rows, tests or [])}
-    return [record for record in records if record.key in kept], left_out
+    with no_collecting():
+        rows = [flat_row(record) for record in records]
+    if tests:
+        rows = where(rows, tests)
+        kept = {row["key"] for row in rows}
+        records = [record for record in records if record.key in kept]
+    return records, rows, left_out
 
 
 @app.command("results", context_settings=CONTEXT)
@@ -156,12 +162,12 @@ def results_(
     """
     from warpsift.store.designs import compare as compared
     from warpsift.store.export import export as write
-    from warpsift.store.rows import COUNTED_METRICS, TIMED_METRICS, columns_of, default_columns, flat_row, need_column
+    from warpsift.store.rows import COUNTED_METRICS, TIMED_METRICS, columns_of, default_columns, need_column
     from warpsift.store.rows import sort as ordered
 
-    records, left_out = _records(store, where, all_versions)
+    records, rows, left_out = _records(store, where, all_versions)
     comparison = compared(records, compare, metric or []) if compare else None
-    rows = comparison.rows if comparison else [flat_row(record) for record in records]
+    rows = comparison.rows if comparison else rows
     rows = ordered(rows, sort or [])[:limit]
     if comparison is not None:
         extra = [f"{m} {part}" for m in comparison.metrics for part in ("A", "B", "ratio")]
@@ -190,7 +196,7 @@ def results_(
 
 
 def _print_rows(rows: list[dict[str, Any]], columns: list[str]) -> None:
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
 
     if not rows:
         console().print("no runs")
@@ -226,15 +232,14 @@ def pareto(
     from dataclasses import asdict
 
     from warpsift.report.charts import draw_pareto
-    from warpsift.report.run_tables import table_of
+    from warpsift.report.screen_tables import table_of
     from warpsift.store.designs import pareto as designs_of
-    from warpsift.store.rows import QueryError, flat_row
+    from warpsift.store.rows import QueryError
 
-    records, _ = _records(store, where, all_versions)
+    records, rows, _ = _records(store, where, all_versions)
     if not records:
         raise QueryError("no runs to choose from")
     if x is None:
-        rows = [flat_row(record) for record in records]
         x = "energy_joules" if any(row.get("energy_joules") is not None for row in rows) else "unit_area_mm2"
     designs = designs_of(records, x, y)
     if output is not None:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from warpsift.costs import cacti_table, scaling
-from warpsift.costs.coefficients import gpu_table
-from warpsift.costs.cost_errors import CostError
+from warpsift.costs.coefficients import CostTable, gpu_table
+from warpsift.costs.cost_errors import CostError, CostTableError
 
 
 @dataclass(frozen=True)
@@ -54,18 +54,20 @@ class AreaReport:
     def logic_mm2(self) -> float:
         return sum(part.logic_mm2 for part in self.parts.values())
 
-    def against(self, machine: str) -> dict[str, Any]:
-        """The total beside the paper's figure for a machine, as shares of its die.
+    def against(self, table: CostTable | str) -> dict[str, Any]:
+        """The total beside the paper's figure for a machine, as shares of the die that its cost table states.
 
         The papers divide millimetres at 32 nm by a die at another node; `share_as_paper` does the same,
         `share_scaled` first scales the unit to the die's node.
         """
-        table = gpu_table(machine)
+        table = gpu_table(table) if isinstance(table, str) else table
+        if "die_mm2" not in table.limits:
+            raise CostTableError(f"{table.name}.toml, [limits]: die_mm2 is missing; a share needs the die's area.")
         die_mm2 = table.limits["die_mm2"]
-        paper = self.paper.get(f"{machine}_mm2")
+        paper = self.paper.get(f"{table.name}_mm2")
         scaled = scaling.scale_area(self.total_mm2, self.node_nm, table.node_nm)
         return {
-            "machine": machine,
+            "machine": table.name,
             "total_mm2": self.total_mm2,
             "paper_mm2": paper,
             "die_mm2": die_mm2,
@@ -99,6 +101,12 @@ def cells() -> dict[str, Any]:
 def gate_counts(folder: Path) -> dict[str, Any]:
     """A unit's `gates.toml`: gates of its blocks, and what its paper says (`paper`)."""
     return tomllib.loads((folder / "gates.toml").read_text(encoding="utf-8"))
+
+
+def possible(spec: Any) -> None:
+    """Refuse a unit that no hardware could be, with the words of its spec."""
+    for problem in spec.problems():
+        raise CostError(f"{problem}.")
 
 
 def gates_mm2(counts: Mapping[str, Any], node_nm: int, lanes: int = 1, copies: int = 1) -> float:

@@ -137,7 +137,7 @@ def _fetch(folder: Path) -> None:
     """
     wanted = folder / "requirements.txt"
     wanted.write_text(f"{SOURCE_PACKAGE} --hash=sha256:{SOURCE_SHA256}\n")
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-clean", "--no-deps", "--require-hashes"]
+    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-clean", "--no-deps", "--require-hashes"]
     command += ["--ignore-requires-python", "--no-build-isolation", "--no-binary", "hwcomponents-cacti"]
     command += ["--retries", "1", "--timeout", "20", "--dest", str(folder), "--requirement", str(wanted)]
     environment = {**os.environ, "TMPDIR": str(folder)}

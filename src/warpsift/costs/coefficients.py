@@ -7,7 +7,7 @@ An entry `[event.NAME]` gives an energy as the sum of any of
             `read`, `write`, `search` of each; at the table's node, scaled to its voltage
     wire    bits moved over length_mm at fj_per_bit_mm, published for voltage_v (scales with V squared)
 and `[power.NAME]` gives watts. Both must carry `source`, `trust` and the factors `low` and `high` between which the
-true value is thought to lie.
+true value is thought to lie. A GPU's table says in `[design]` which machine its watts are those of (`design`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
 from warpsift.costs import cacti_table, dram_power, scaling
 from warpsift.costs.cost_errors import CostNameError, CostTableError, unknown
+from warpsift.costs.design import KEYS as DESIGN_KEYS
+from warpsift.costs.design import Design
 from warpsift.costs.events import DRAM_EVENTS, DRAM_STATES, GPU_EVENTS, GPU_POWERS
 
 UNIT_LEAKAGE = "logic_leakage_per_mm2"  # the power that a unit's prices must state
@@ -58,6 +61,7 @@ class CostTable:
     coefficients: Mapping[str, Coefficient]
     dram: Mapping[str, Any]
     limits: Mapping[str, Any]  # tdp_w, idle_w, die_mm2 and their source
+    design: Design | None = None  # the machine that the watts hold for; a unit has none
 
     def override(self, values: Mapping[str, float]) -> CostTable:
         """The table with some prices replaced (in J or W), as `--set` asks for."""
@@ -74,22 +78,28 @@ class CostTable:
 def names() -> list[str]:
     """The GPUs that have a cost table."""
     skip = ("dram_", "cacti", "cells")
-    folder = resources.files("warpsift.costs").joinpath("tables")
-    files = [f.name[:-5] for f in folder.iterdir() if f.name.endswith(".toml")]
+    files = [f.name[:-5] for f in _folder().iterdir() if f.name.endswith(".toml")]
     return sorted(name for name in files if not name.startswith(skip))
 
 
 def gpu_table(name: str) -> CostTable:
-    """The prices of a GPU and its memory. A variant such as 'gtx480-gpgpusim4' has the prices of its card."""
-    card = name if name in names() else name.split("-")[0]
-    if card not in names():
+    """The prices of a GPU and its memory: a shipped table by name, or the path of one (.toml)."""
+    if name.endswith(".toml"):
+        path = Path(name)
+        try:
+            return _gpu_table(path.stem, path.read_text(encoding="utf-8"))
+        except (OSError, tomllib.TOMLDecodeError) as error:
+            raise CostTableError(f"cost table {name}: {error}") from error
+    if name not in names():
         raise CostNameError(unknown("machine in the cost tables", name, names()))
-    return _gpu_table(card)
+    return _gpu_table(name, _folder().joinpath(f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @functools.cache
-def _gpu_table(name: str) -> CostTable:
-    data = _read(name)
+def _gpu_table(name: str, text: str) -> CostTable:
+    data = tomllib.loads(text)
+    if "design" not in data:
+        raise CostTableError(f"{name}.toml: [design] is missing; say for which machine its watts hold.")
     return parse(name, data, [e.coefficient for e in GPU_EVENTS], list(GPU_POWERS))
 
 
@@ -104,14 +114,14 @@ def prices_in(folder: Path, unit: str, events: tuple[str, ...] | None = None) ->
     return parse(unit, data, data.get("event", {}) if events is None else events, [UNIT_LEAKAGE])
 
 
-def _read(name: str) -> dict[str, Any]:
-    return tomllib.loads(resources.files("warpsift.costs").joinpath(f"tables/{name}.toml").read_text())
+def _folder() -> Traversable:
+    return resources.files("warpsift.costs").joinpath("tables")
 
 
 def parse(name: str, data: Mapping[str, Any], events: Iterable[str], powers: Iterable[str]) -> CostTable:
     """A table from its TOML, every entry checked."""
     where = f"{name}.toml"
-    _only(where, data, {"description", "technology", "event", "power", "dram", "limits"})
+    _only(where, data, {"description", "technology", "design", "event", "power", "dram", "limits"})
     technology = _section(where, data, "technology", {"node_nm", "voltage_v", "source"})
     node_nm, voltage_v = technology["node_nm"], technology["voltage_v"]
     dram = dict(data.get("dram", {}))
@@ -138,6 +148,7 @@ def parse(name: str, data: Mapping[str, Any], events: Iterable[str], powers: Ite
         coefficients=found,
         dram=dram,
         limits=dict(data.get("limits", {})),
+        design=Design(**_section(where, data, "design", DESIGN_KEYS)) if "design" in data else None,
     )
 
 

@@ -4,8 +4,9 @@ Everything is linear in the coefficients, so a report is a list of `Charge`s (co
 it follow the totals per component, the split between GPU and unit, what rests on which number, and the sensitivity
 to each coefficient (`sensitivity`).
 
-While an SCU operation runs the GPU waits for it (SCU paper, section 3). What its SMs take meanwhile is `gpu_idle`:
-    none        clocks run on: leakage and clock power
+An SM that has a warp pays `sm_clock`, one that has none `sm_idle`, both leak. While an SCU operation runs no SM has a
+warp: the GPU waits for it (SCU paper, section 3). What its SMs take meanwhile is `gpu_idle`:
+    none        as any SM without a warp: leakage and `sm_idle`
     clock_gate  leakage alone
     power_gate  `RETENTION` of the leakage
 L2, interconnect, memory and board stay on in all three, since the unit uses them.
@@ -19,6 +20,7 @@ from typing import Any
 
 from warpsift.costs.coefficients import UNIT_LEAKAGE, CostTable, gpu_table
 from warpsift.costs.cost_errors import CostError, CostNameError, unknown
+from warpsift.costs.design import Design, scaled
 from warpsift.costs.events import DRAM_EVENTS, GPU_EVENTS, GPU_POWERS, Counters, Event, with_derived
 
 GPU_IDLE = ("none", "clock_gate", "power_gate")
@@ -48,6 +50,7 @@ class EnergyReport:
     seconds: float
     charges: tuple[Charge, ...]
     energy_by_gpu_idle: Mapping[str, float] = field(default_factory=dict)  # joules for each of GPU_IDLE
+    notes: tuple[str, ...] = ()  # changes of the design that the prices could not follow
 
     @property
     def energy_joules(self) -> float:
@@ -87,7 +90,11 @@ class EnergyReport:
 
     @property
     def range_joules(self) -> tuple[float, float]:
-        """The energy with every coefficient at its low, and at its high end, taken as independent of each other."""
+        """How far the coefficients' ranges reach if they err independently: root of the sum of squares, each way.
+
+        With every coefficient at its low end at once the energy would be lower than the first figure, and higher than
+        the second with all at their high ends; ranges that rest on one measurement do move together.
+        """
         by_name = _uncertainty(self)
         down = sum(low**2 for low, _ in by_name.values()) ** 0.5
         up = sum(high**2 for _, high in by_name.values()) ** 0.5
@@ -155,48 +162,70 @@ class BuiltUnit:
 
 def energy(
     counters: Counters,
-    machine: str,
+    machine: str | CostTable,
     units: Sequence[BuiltUnit] = (),
     gpu_idle: str = "none",
     overrides: Mapping[str, float] | None = None,
-    dram_access_bytes: int | None = None,
+    design: Design | None = None,
 ) -> EnergyReport:
-    """The energy of a run on a machine, with or without units.
+    """The energy of a run on a machine (its cost table, or that table's name), with or without units.
 
-    `counters` must hold `seconds`; `gpu_waiting_seconds` is the part of it in which the GPU waits for the unit. A
-    counter that is not there counts as 0. `overrides` replaces coefficients (J or W) by name; `dram_access_bytes` is
-    what one column command of the run moves, where that is not what the table says.
+    `counters` must hold `seconds`; `gpu_waiting_seconds` is the part of it in which the GPU waits for the unit, and
+    `sm_active_seconds` the sum over SMs of the time in which they have a warp. A counter that is not there counts as
+    0. `overrides` replaces coefficients (J or W) by name; `design` is the machine that ran, where it is not the one
+    that the table was made for.
     """
     if gpu_idle not in GPU_IDLE:
         raise CostNameError(unknown("gpu_idle", gpu_idle, GPU_IDLE))
-    seconds = float(counters.get("seconds", 0.0))
-    waiting = float(counters.get("gpu_waiting_seconds", 0.0))
-    if not 0 <= waiting <= seconds * (1 + 1e-9):
-        raise CostError(
-            f"gpu_waiting_seconds = {waiting:g} does not fit seconds = {seconds:g}; write 0 <= waiting <= seconds."
-        )
-    gpu, units = _tables(machine, units, overrides or {})
-    gpu = _access_size(gpu, dram_access_bytes)
+    time = _Time.of(counters)
+    gpu, notes = scaled(gpu_table(machine) if isinstance(machine, str) else machine, design)
+    gpu, units = _overridden(gpu, units, overrides or {})
     filled = with_derived(counters)
     charges = _event_charges(filled, gpu, (*GPU_EVENTS, *DRAM_EVENTS))
-    charges += _dram_background(filled, gpu, seconds)
+    charges += _dram_background(filled, gpu, time.seconds)
     for unit in units:
         charges += _event_charges(filled, unit.prices, unit.events)
-        charges.append(_unit_static(unit, seconds))
-    totals = {
-        mode: sum(c.joules for c in charges) + sum(c.joules for c in _gpu_static(gpu, seconds, waiting, mode))
-        for mode in GPU_IDLE
-    }
-    charges += _gpu_static(gpu, seconds, waiting, gpu_idle)
-    return EnergyReport(machine, tuple(unit.name for unit in units), gpu_idle, seconds, tuple(charges), totals)
+        charges.append(_unit_static(unit, time.seconds))
+    static = {mode: _gpu_static(gpu, time, mode) for mode in GPU_IDLE}
+    rest = sum(c.joules for c in charges)
+    totals = {mode: rest + sum(c.joules for c in static[mode]) for mode in GPU_IDLE}
+    charges += static[gpu_idle]
+    names = tuple(unit.name for unit in units)
+    return EnergyReport(gpu.name, names, gpu_idle, time.seconds, tuple(charges), totals, notes)
 
 
-def _tables(
-    machine: str, units: Sequence[BuiltUnit], overrides: Mapping[str, float]
+@dataclass(frozen=True)
+class _Time:
+    """How long the run took, and what its SMs did meanwhile."""
+
+    seconds: float
+    waiting: float  # for the unit: no SM has a warp
+    active_sm_seconds: float | None  # sum over SMs; None: every SM counts as active while the GPU does not wait
+
+    @classmethod
+    def of(cls, counters: Counters) -> _Time:
+        seconds = float(counters.get("seconds", 0.0))
+        waiting = float(counters.get("gpu_waiting_seconds", 0.0))
+        if not 0 <= waiting <= seconds * (1 + 1e-9):
+            raise CostError(
+                f"gpu_waiting_seconds = {waiting:g} does not fit seconds = {seconds:g}; write 0 <= waiting <= seconds."
+            )
+        return cls(seconds, waiting, counters.get("sm_active_seconds"))
+
+    def active(self, sm_count: int) -> float:
+        """Seconds that all SMs together would have been active, which is what a power of all SMs is paid for."""
+        running = self.seconds - self.waiting
+        if self.active_sm_seconds is None:
+            return running
+        return min(running, self.active_sm_seconds / sm_count)
+
+
+def _overridden(
+    gpu: CostTable, units: Sequence[BuiltUnit], overrides: Mapping[str, float]
 ) -> tuple[CostTable, list[BuiltUnit]]:
     """The prices of GPU and units, with what the user has set."""
     own = {name for unit in units for name in unit.prices.coefficients}
-    gpu = gpu_table(machine).override({n: v for n, v in overrides.items() if n not in own})
+    gpu = gpu.override({n: v for n, v in overrides.items() if n not in own})
     changed = [
         replace(
             unit, prices=unit.prices.override({n: v for n, v in overrides.items() if n in unit.prices.coefficients})
@@ -204,17 +233,6 @@ def _tables(
         for unit in units
     ]
     return gpu, changed
-
-
-def _access_size(table: CostTable, access_bytes: int | None) -> CostTable:
-    """The table with its prices per column command for another number of bytes."""
-    if access_bytes is None or table.dram.get("device") == "events":
-        return table
-    factor = access_bytes / table.dram["access_bytes"]
-    changed = dict(table.coefficients)
-    for name in ("dram_read", "dram_write", "dram_io_read", "dram_io_write"):
-        changed[name] = replace(changed[name], value=changed[name].value * factor)
-    return replace(table, coefficients=changed)
 
 
 def _charge(table: CostTable, name: str, component: str, quantity: float) -> Charge:
@@ -231,29 +249,38 @@ def _event_charges(counters: Counters, table: CostTable, events: Iterable[Event]
 
 
 def _dram_background(counters: Counters, table: CostTable, seconds: float) -> list[Charge]:
-    """Standby of all devices, by state. Without a count of open rows, rows count as open unless powered down."""
+    """Standby of all devices, by state. Without a count of open rows, rows count as open.
+
+    A channel powers down with its rows as they are, so open rows stay open then (active power-down, IDD3P).
+    """
     if table.dram.get("device") == "events":  # the column has it inside its constant power
         return []
     hertz, per_channel = table.dram["clock_mhz"] * 1e6, table.dram["devices_per_channel"]
-    device_seconds = table.dram["devices"] * seconds
-    down = min(device_seconds, counters.get("dram_powered_down_clocks", 0.0) / hertz * per_channel)
-    opened = device_seconds - down
+    everything = table.dram["devices"] * seconds
+    down = min(everything, counters.get("dram_powered_down_clocks", 0.0) / hertz * per_channel)
+    opened = everything
     if "dram_row_open_clocks" in counters:
-        opened = min(opened, counters["dram_row_open_clocks"] / hertz * per_channel)
-    component = "dram.background"
-    return [
-        _charge(table, "dram_background_active", component, opened),
-        _charge(table, "dram_background_precharged", component, device_seconds - down - opened),
-        _charge(table, "dram_background_power_down", component, down),
-    ]
+        opened = min(everything, counters["dram_row_open_clocks"] / hertz * per_channel)
+    open_down = min(down, opened)
+    open_up = min(opened - open_down, everything - down)
+    times = {
+        "dram_background_active": open_up,
+        "dram_background_precharged": everything - down - open_up,
+        "dram_background_active_power_down": open_down,
+        "dram_background_power_down": down - open_down,
+    }
+    return [_charge(table, name, "dram.background", time) for name, time in times.items()]
 
 
-def _gpu_static(table: CostTable, seconds: float, waiting: float, gpu_idle: str) -> list[Charge]:
-    running = seconds - waiting
-    clocked = {"none": seconds, "clock_gate": running, "power_gate": running}[gpu_idle]
-    leaking = running + waiting * (RETENTION if gpu_idle == "power_gate" else 1.0)
-    time = dict.fromkeys(GPU_POWERS, seconds) | {"sm_leakage": leaking, "sm_clock": clocked}
-    return [_charge(table, name, component, time[name]) for name, component in GPU_POWERS.items()]
+def _gpu_static(table: CostTable, time: _Time, gpu_idle: str) -> list[Charge]:
+    sm_count = table.design.sm_count if table.design is not None else 1
+    active, running = time.active(sm_count), time.seconds - time.waiting
+    seconds = dict.fromkeys(GPU_POWERS, time.seconds) | {
+        "sm_leakage": running + time.waiting * (RETENTION if gpu_idle == "power_gate" else 1.0),
+        "sm_clock": active,
+        "sm_idle": running - active + (time.waiting if gpu_idle == "none" else 0.0),
+    }
+    return [_charge(table, name, component, seconds[name]) for name, component in GPU_POWERS.items()]
 
 
 def _unit_static(unit: BuiltUnit, seconds: float) -> Charge:
@@ -278,4 +305,5 @@ def combine(reports: Iterable[EnergyReport]) -> EnergyReport:
     totals = {mode: sum(part.energy_by_gpu_idle[mode] for part in parts) for mode in GPU_IDLE}
     first = parts[0]
     seconds = sum(part.seconds for part in parts)
-    return EnergyReport(first.machine, first.units, first.gpu_idle, seconds, tuple(merged.values()), totals)
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    return EnergyReport(first.machine, first.units, first.gpu_idle, seconds, tuple(merged.values()), totals, notes)

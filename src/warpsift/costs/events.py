@@ -58,15 +58,18 @@ DRAM_EVENTS = (
 DRAM_STATES = {  # coefficient (watts per device) -> DRAM state
     "dram_background_active": "active",
     "dram_background_precharged": "precharged",
+    "dram_background_active_power_down": "active_power_down",
     "dram_background_power_down": "power_down",
 }
 
-# Powers that a table must state. `sm_clock` runs while kernels run; the rest runs always, unless gated.
+# Powers that a table must state, for the design that it was made for (`design.Design`).
 GPU_POWERS = {
     "board": "static.board",
     "sm_leakage": "static.sm_leakage",
+    "l2_leakage": "static.l2_leakage",
     "uncore_leakage": "static.uncore_leakage",
-    "sm_clock": "static.sm_clock",
+    "sm_clock": "static.sm_clock",  # of SMs that have a warp, above leakage
+    "sm_idle": "static.sm_idle",  # of SMs that have none, above leakage
     "memory_interface": "static.memory_interface",
 }
 
@@ -101,6 +104,12 @@ def with_derived(counters: Counters) -> dict[str, float]:
 
 
 def with_seconds(counters: Counters, core_mhz: float, waiting_cycles: float = 0.0) -> dict[str, float]:
-    """Counters of a run with its time: `cycles` of the core clock, of which the GPU waits `waiting_cycles`."""
+    """Counters of a run with its time: `cycles` of the core clock, of which the GPU waits `waiting_cycles`.
+
+    `sm_active_seconds` is summed over SMs; without a count of it, every SM counts as active unless the GPU waits.
+    """
     hertz = core_mhz * 1e6
-    return {**counters, "seconds": counters["cycles"] / hertz, "gpu_waiting_seconds": waiting_cycles / hertz}
+    timed = {**counters, "seconds": counters["cycles"] / hertz, "gpu_waiting_seconds": waiting_cycles / hertz}
+    if "sm_active_cycles" in counters:
+        timed["sm_active_seconds"] = counters["sm_active_cycles"] / hertz
+    return timed

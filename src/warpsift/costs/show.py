@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpsift.costs.coefficients import Coefficient, CostTable, gpu_table
+from warpsift.costs.coefficients import Coefficient, CostTable
 
 
-def rows(machine: str, *units: CostTable) -> list[dict[str, Any]]:
+def rows(*tables: CostTable) -> list[dict[str, Any]]:
     """All prices of a machine, and of units."""
-    return [row for table in (gpu_table(machine), *units) for row in _rows(table)]
+    return [row for table in tables for row in _rows(table)]
 
 
 def _rows(table: CostTable) -> list[dict[str, Any]]:
@@ -48,10 +48,10 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-def text(machine: str, *units: CostTable) -> str:
+def text(*tables: CostTable) -> str:
     """The rows as plain text, one coefficient in two lines."""
     lines = []
-    for table in (gpu_table(machine), *units):
+    for table in tables:
         lines += [
             f"{table.name}: {table.description}",
             f"  {table.node_nm:g} nm, {table.voltage_v:g} V ({table.technology_source})",

@@ -5,78 +5,53 @@ Every request gets its reply, what one level sends the next receives, and every 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from warpsift.engine import balances
+from warpsift.engine.balances import Expected
 from warpsift.engine.core import wheel
 from warpsift.engine.l1.l1 import NO_LINE, NO_MERGE, NO_MSHR, NO_NETWORK
 from warpsift.engine.machine_cycle import ERROR_DEADLOCK
 from warpsift.engine.noc.ports import ERROR_PACKETS_EXHAUSTED
 from warpsift.engine.sm.sm_state import AT_BARRIER
 from warpsift.engine.sm.warp_scheduler import ERROR_NO_UNIT
-from warpsift.simt.stream import ALU, Chunk
 
 if TYPE_CHECKING:
-    from warpsift.engine.engine import Engine, LaunchResult
+    from warpsift.engine.counters import Counters
+    from warpsift.engine.engine import Engine, LaunchResult, OperationResult
+    from warpsift.machines.spec import Machine
 
 _REASONS = {NO_LINE: "a line", NO_MSHR: "an MSHR", NO_MERGE: "merge room", NO_NETWORK: "network room"}
-
-
-@dataclass
-class Expected:
-    """What the stream of a launch must lead to."""
-
-    warp_instructions: int = 0
-    thread_instructions: int = 0
-    ctas: int = 0
-
-    def add(self, chunk: Chunk) -> None:
-        ops = chunk.ops
-        counts = np.where(ops["kind"] == ALU, ops["count"], 1).astype(np.int64)
-        self.warp_instructions += int(counts.sum())
-        self.thread_instructions += int((counts * ops["lanes"]).sum())
-        self.ctas += chunk.ctas
 
 
 def verify(engine: Engine, result: LaunchResult, expected: Expected) -> None:
     """Raise AssertionError naming the first balance that does not hold at the end of a launch."""
     c, arrays, machine = result.counters, engine._arena.arrays, engine.machine
-    schedulers = machine.sm.count * machine.sm.schedulers
-    stack = c.issue_cycles + sum(c[name] for name in c if name.startswith("stall_"))
-    own_cycles = c.cycles - machine.launch.overhead_cycles
-    fetched = c.dram_reads + c.dram_forwarded_reads
-    equal = {
-        "instructions of the stream are issued": (c.warp_instructions, expected.warp_instructions),
-        "thread instructions": (c.thread_instructions, expected.thread_instructions),
-        "CTAs dispatched": (c.ctas_dispatched, expected.ctas),
-        "CTAs completed": (c.ctas_completed, expected.ctas),
-        "scheduler-cycles accounted for": (stack, own_cycles * schedulers),
-        "L1 reads = hits + misses + merged": (
-            c.l1_read_accesses,
-            c.l1_read_hits + c.l1_read_misses + c.l1_read_merged,
-        ),
-        "L2 reads = hits + misses + pending": (
-            c.l2_read_accesses,
-            c.l2_read_hits + c.l2_read_misses + c.l2_read_pending,
-        ),
-        "L2 writes = hits + misses": (c.l2_write_accesses, c.l2_write_hits + c.l2_write_misses),
-        "packets returned": (int(arrays["noc"][0].in_use), 0),
-        "L1 MSHRs returned": (int(arrays["l1.sms"]["mshrs_used"].sum()), 0),
-        "L2 fills returned": (int(arrays["l2.slices"]["fills_in_flight"].sum()), 0),
-        "memory instructions finished": (int(arrays["sms"]["ops_in_flight"].sum()), 0),
-        "scoreboard slots free": (int(arrays["sm.slots"]["count"].sum()), 0),
-        "warps resident": (int(arrays["sms"]["warps_resident"].sum()), 0),
+    balance = {
+        **balances.of_instructions(c, arrays, machine, expected),
+        **balances.of_memory(c, arrays, machine),
     }
     for unit in engine.units.values():
-        equal |= unit.balances(arrays, c)
-    if not machine.ideal.dram:
-        equal["sectors read from DRAM = L2 fills"] = (fetched * (machine.dram.request_bytes // 32), c.l2_fills)
-    if machine.l2.fill_bytes == machine.dram.request_bytes == 32:
-        equal["L2 fills = L2 read misses"] = (c.l2_fills, c.l2_read_misses)
-    for what, (found, wanted) in equal.items():
-        assert found == wanted, f"launch {result.launch.kernel!r}: {what}: {found}, not {wanted}"
+        balance |= unit.balances(arrays, c)
+    _assert_all(f"launch {result.launch.kernel!r}", c, balance)
+
+
+def verify_operation(engine: Engine, result: OperationResult) -> None:
+    """The same at the end of an operation of a unit."""
+    c, arrays, machine = result.counters, engine._arena.arrays, engine.machine
+    balance = {
+        **balances.of_memory(c, arrays, machine),
+        **engine.units[result.info.unit].operation_balances(arrays, c),
+    }
+    _assert_all(f"operation {result.info.operation!r}", c, balance)
+
+
+def _assert_all(where: str, c: Counters, balance: balances.Balance) -> None:
+    for name in balances.negative(c):
+        raise AssertionError(f"{where}: {name}: {c[name]}, not 0 or more")
+    for what, (found, wanted) in balance.items():
+        assert found == wanted, f"{where}: {what}: {found}, not {wanted}"
+    assert c.l2_read_misses <= c.l2_fills, f"{where}: L2 read misses: {c.l2_read_misses}, of {c.l2_fills} fills"
 
 
 def progress_marks(engine: Engine) -> tuple[int, ...]:
@@ -90,6 +65,13 @@ def progress_marks(engine: Engine) -> tuple[int, ...]:
         int(a["l1"][0].l1_read_hits) + int(a["sm"][0].shared_passes) + int(a["sm"][0].ctas_completed),
         *(mark for unit in engine.units.values() for mark in unit.progress_marks(a)),
     )
+
+
+def longest_wait_cycles(machine: Machine) -> int:
+    """Core cycles for which DRAM may move nothing though it is alive: all its timing rules, one after the other."""
+    timing = machine.dram.timing
+    clocks = sum(getattr(timing, name) for name in timing.__struct_fields__) - timing.refi
+    return round(2 * clocks * machine.clocks.core_mhz / machine.dram.clock_mhz)
 
 
 def stuck_components(engine: Engine) -> list[str]:
@@ -139,7 +121,7 @@ def explain(engine: Engine) -> str:
     if code == ERROR_PACKETS_EXHAUSTED:
         return f"the network is out of packets at cycle {engine.cycle}: {_list_stuck(engine)}"
     if code == ERROR_NO_UNIT:
-        return f"the stream holds an instruction of a unit that is not plugged in: the engine has units={list(engine.units)}"
+        return f"the stream commands a unit that is not plugged in: the engine has units={list(engine.units)}"
     for unit in engine.units.values():
         text = unit.explain(code)
         if text is not None:

@@ -27,6 +27,7 @@ _OWN = {
     "cycles": "core cycles from the start of the launch to its end, launch overhead included",
     "launches": "kernel launches",
     "resident_warp_cycles": "sum over cycles and SMs of resident warps",
+    "sm_active_cycles": "sum over SMs of cycles with at least one resident warp",
 }
 _DERIVED = {
     "l1_accesses": "line transactions of loads and stores at L1",

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from warpsift.engine import checks, unit_socket
+from warpsift.engine.balances import Expected
 from warpsift.engine.core import array_traffic, sampling, wheel
 from warpsift.engine.core.arena import Arena
 from warpsift.engine.counters import COMPONENTS, Counters, is_peak
@@ -30,6 +31,7 @@ from warpsift.engine.noc import ports as noc
 from warpsift.engine.sm import sm_state
 from warpsift.engine.unit_socket import UnitComponent
 from warpsift.errors import WarpsiftError
+from warpsift.hardware import WARP_SIZE
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import OP, Chunk, LaunchInfo, UnitInfo, UnitOperation
 
@@ -91,6 +93,7 @@ class Engine:
         places = {name: part for part, group in self.counters.items() for name in group}
         sampling.allocate(arena, sample_interval_cycles, places)
         self._launch: LaunchInfo | None = None
+        self._samples: dict[str, np.ndarray] | None = None  # once the engine is closed
         self._live: dict[int, tuple[str, ...]] = {}
         self._free_rows = list(range(sm_state.CHUNKS))[::-1]
         self._chunk_number = 0
@@ -99,12 +102,14 @@ class Engine:
 
     def begin(self, launch: LaunchInfo) -> None:
         """Start a launch: check that its CTAs fit, flush L1, wait for the launch overhead."""
+        if self._samples is not None:
+            raise EngineError("the engine is closed: make a new one")
         self._check_fits(launch)
         self._launch = launch
         S, sm = self._S, self._record("sm")
         self._start = int(S.now)
         S.now += self.machine.launch.overhead_cycles
-        sm.threads_per_cta = launch.warps_per_cta * 32
+        sm.threads_per_cta = launch.warps_per_cta * WARP_SIZE
         sm.warps_per_cta, sm.shared_per_cta = launch.warps_per_cta, launch.shared_bytes_per_cta
         sm.room = (1 << self.machine.sm.count) - 1
         sm.next_sm, sm.dispatch_cycle = 0, -1
@@ -121,7 +126,7 @@ class Engine:
             unit.begin(self._arena, launch)
         self._before = self._read()
         self._before_sms = self._arena.arrays["sms"]["instructions"].copy()
-        self._expected = checks.Expected()
+        self._expected = Expected()
 
     def chunk(self, chunk: Chunk) -> None:
         """Take some CTAs and simulate until an SM has room and no CTA is left."""
@@ -135,6 +140,8 @@ class Engine:
             return
         if self._checks:
             self._expected.add(chunk)
+            for unit in self.units.values():
+                unit.expect(chunk)
         self._reclaim()
         self._push(chunk)
         self._run(final=False)
@@ -172,6 +179,8 @@ class Engine:
         unit.operate(self._arena, operation, lambda: self._advance(partial(run, S, unit.socket, 1)))
         self._close_dram()
         result = OperationResult(info, self._start, self._difference(launches=0))
+        if self._checks:
+            checks.verify_operation(self, result)
         self.operations.append(result)
         return result
 
@@ -195,11 +204,15 @@ class Engine:
 
     def samples(self) -> dict[str, np.ndarray]:
         """The sampled counters: `cycle` and one column per counter, cumulative."""
-        return sampling.samples(self._arena)
+        return sampling.samples(self._arena) if self._samples is None else self._samples
 
     def close(self) -> None:
-        """Let go of the engine's memory now, in a loop that makes many; the results stay."""
-        self._arena.close()
+        """Let go of the engine's memory, tens of megabytes, when no launch will follow; results and samples stay."""
+        if self._samples is None:
+            self._samples = sampling.samples(self._arena)
+            for unit in self.units.values():
+                unit.keep(self._arena.arrays)
+            self._arena.close()
 
     # ---- inside ---------------------------------------------------------------------------------------------
 
@@ -214,7 +227,7 @@ class Engine:
     def _check_fits(self, launch: LaunchInfo) -> None:
         spec = self.machine.sm
         needs = (
-            ("threads", launch.warps_per_cta * 32, "sm.threads", spec.threads),
+            ("threads", launch.warps_per_cta * WARP_SIZE, "sm.threads", spec.threads),
             ("warps", launch.warps_per_cta, "sm.warps", spec.warps),
             ("bytes of shared memory", launch.shared_bytes_per_cta, "sm.shared_bytes", spec.shared_bytes),
         )
@@ -260,7 +273,7 @@ class Engine:
 
     def _advance(self, step: Callable[[int], int]) -> int:
         """Run a main loop until it wants more work or is done; it comes up for air now and then."""
-        S = self._S
+        S, still = self._S, 0
         while True:
             before = checks.progress_marks(self)
             status = int(step(int(S.now) + PAUSE_CYCLES))
@@ -268,8 +281,11 @@ class Engine:
                 return status
             if status == FAILED:
                 raise EngineError(checks.explain(self))
-            if checks.progress_marks(self) == before:
-                raise EngineError(checks.explain_standstill(self, PAUSE_CYCLES))
+            # An event under way will move something, however far off it is: a long chain of ALU instructions, say.
+            moved = checks.progress_marks(self) != before or self._record("wheel").pending > 0
+            still = 0 if moved else still + PAUSE_CYCLES
+            if still > checks.longest_wait_cycles(self.machine):
+                raise EngineError(checks.explain_standstill(self, still))
             if self._progress is not None:
                 self._progress(int(S.now))
 
@@ -283,6 +299,7 @@ class Engine:
         sm.issue_cycles += int(idle[idle < 0].sum())  # an ALU run that the end of the launch cut short
         sms = self._arena.arrays["sms"]
         sms["warp_cycles"] += sms["warps_resident"] * (S.now - sms["warps_since"])
+        sms["active_cycles"] += (sms["warps_resident"] > 0) * (S.now - sms["warps_since"])
         sms["warps_since"] = S.now
 
     def _close_dram(self) -> None:
@@ -293,6 +310,7 @@ class Engine:
     def _read(self) -> dict[str, int]:
         values = {name: int(self._record(part)[name]) for part, group in self.counters.items() for name in group}
         values["resident_warp_cycles"] = int(self._arena.arrays["sms"]["warp_cycles"].sum())
+        values["sm_active_cycles"] = int(self._arena.arrays["sms"]["active_cycles"].sum())
         return values
 
     def _difference(self, launches: int = 1) -> Counters:

@@ -26,7 +26,7 @@ from warpsift.engine.core.wheel import (
     wheel_pop,
 )
 from warpsift.engine.core.words import ctz
-from warpsift.engine.dram.dram_controller import dram_pending, dram_tick, dram_wake
+from warpsift.engine.dram.dram_controller import dram_pending, dram_wake
 from warpsift.engine.l2.l2_dram import dram_candidates, l2_to_dram
 from warpsift.engine.l2.l2_misses import l2_fill
 from warpsift.engine.l2.l2_queue import l2_wake, replies_left

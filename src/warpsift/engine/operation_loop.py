@@ -1,4 +1,4 @@
-"""The loop over cycles while a unit runs an operation of its own between launches: the GPU waits, memory and the unit work."""
+"""The loop over cycles of an operation that a unit runs between launches: the GPU waits, memory and the unit work."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from warpsift.errors import WarpsiftError
 
 if TYPE_CHECKING:
     from warpsift.machines.spec import Machine
-    from warpsift.simt.stream import LaunchInfo, UnitOperation
+    from warpsift.simt.stream import Chunk, LaunchInfo, UnitOperation
 
 # Why a unit is called; what a and b mean, and what it answers.
 TICK = 0  # one L2 clock, while its bit of `awake` is set
@@ -59,8 +59,8 @@ sockets = component("sockets", SOCKETS)
 
 
 @intrinsic
-def _jit_call(typing_context, address, S, what, a, b):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+def _jit_call(typing_context, address, S, what, a, b):
+    def codegen(context, builder, signature, arguments):
         number = ir.IntType(64)
         root = context.get_value_type(S_t)
         kind = ir.FunctionType(number, [root, number, number, number]).as_pointer()
@@ -129,7 +129,7 @@ def with_bit(mask, socket, on):
     return mask | bit if on != 0 else mask & (bit ^ -1)
 
 
-def unit_calls(part: str, socket: int) -> Callable[[Callable], Any]:
+def unit_calls(part: str, socket: int) -> Callable[[Callable[..., Any]], Any]:
     """Decorates a unit's function `calls(S, what, a, b)`; `part` is what the progress line says is being compiled."""
     return callback(part, f"socket {socket}", i64, S_t, i64, i64, i64)
 
@@ -165,13 +165,23 @@ class UnitComponent:
         """Run an operation between launches: feed its trace, and `advance` until that answers DONE."""
         raise WarpsiftError(f"unit {self.name!r} has no operations of its own; it works inside launches")
 
+    def expect(self, chunk: Chunk) -> None:
+        """Some CTAs of a launch are about to run (test mode): note what they must lead to."""
+
     def balances(self, arrays: Mapping[str, Any], counters: Mapping[str, int]) -> dict[str, tuple[int, int]]:
         """What must be equal at the end of a launch, with the reason as key (test mode)."""
+        return {}
+
+    def operation_balances(self, arrays: Mapping[str, Any], counters: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+        """The same at the end of an operation of its own."""
         return {}
 
     def progress_marks(self, arrays: Mapping[str, Any]) -> tuple[int, ...]:
         """Numbers of which one moves while the unit is alive."""
         return ()
+
+    def keep(self, arrays: Mapping[str, Any]) -> None:
+        """The engine is about to let go of its memory: copy what a user may still ask the unit for."""
 
     def stuck(self, arrays: Mapping[str, Any]) -> list[str]:
         """What in the unit holds something that does not move."""

@@ -1,7 +1,7 @@
 """Graph files as bytes: plain, gzip, bzip2 or xz, alone or inside a tar archive, never more than a limit.
 
 Compression is recognised by the first bytes, not by the name. Expansion happens piece by piece and stops at the
-limit, so a small file that expands without end costs no more than the limit.
+limit, so a small file that expands without end costs no more than the limit. An archive's own headers are bounded too.
 """
 
 from __future__ import annotations
@@ -12,16 +12,20 @@ import io
 import lzma
 import tarfile
 import zlib
+from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
 from warpsift.graph.graph_errors import FileError
-from warpsift.graph.limits import LIMIT_VARIABLE
+from warpsift.graph.limits import HOW_TO_RAISE, Limits
 
 _OPENERS = ((b"\x1f\x8b", "gzip", gzip.open), (b"BZh", "bzip2", bz2.open), (b"\xfd7zXZ\x00", "xz", lzma.open))
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
 MEMBER_SEPARATOR = "::"  # archive.tar.gz::folder/graph.mtx
 _PIECE_BYTES = 1 << 20
+_SHOWN_NAMES = 10
+_MOST_MEMBERS = 10_000  # SuiteSparse's archives hold some ten
+_LONGEST_HEADER = 1 << 13  # of names and times that do not fit tar's fixed fields; parsing is quadratic in its length
 
 
 class _Readable(Protocol):
@@ -40,7 +44,7 @@ def read_bytes(path: Path, max_bytes: int) -> bytearray:
                         return _expand(stream, path, kind, max_bytes)
             size = path.stat().st_size
             if size > max_bytes:
-                raise FileError(path, f"{size} bytes, over the limit of {max_bytes} {_how_to_raise()}")
+                raise FileError(path, f"{size} bytes, over the limit of {max_bytes} {HOW_TO_RAISE}")
             content = bytearray(size)
             del content[file.readinto(content) :]
             return content
@@ -54,8 +58,10 @@ def _expand(stream: _Readable, path: Path, kind: str, max_bytes: int) -> bytearr
         while piece := stream.read(_PIECE_BYTES):
             content += piece
             if len(content) > max_bytes:
-                reason = f"expands to more than the limit of {max_bytes} bytes {_how_to_raise()}"
+                reason = f"expands to more than the limit of {max_bytes} bytes {HOW_TO_RAISE}"
                 raise FileError(path, reason)
+    except MemoryError:  # an .xz file may ask for a dictionary of gigabytes
+        raise FileError(path, f"the {kind} data cannot be expanded in this machine's memory") from None
     except EOFError:
         raise FileError(path, f"the {kind} data is cut short after {len(content)} expanded bytes") from None
     except (OSError, zlib.error, lzma.LZMAError) as error:
@@ -63,22 +69,50 @@ def _expand(stream: _Readable, path: Path, kind: str, max_bytes: int) -> bytearr
     return content
 
 
-def _how_to_raise() -> str:
-    return f"(raise it with max_bytes or {LIMIT_VARIABLE})"
-
-
 def is_tar(content: bytearray) -> bool:
     return content[257:262] == b"ustar"
 
 
-def tar_member(content: bytearray, member: str | None, path: Path, suffixes: tuple[str, ...]) -> tuple[str, bytes]:
+class _BoundedInfo(tarfile.TarInfo):
+    """A member whose extended header, if it has one, is short; the methods are those `tarfile` reads them with."""
+
+    def _proc_pax(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        self._refuse_long_header()
+        return super()._proc_pax(archive)  # type: ignore[misc]
+
+    def _proc_gnulong(self, archive: tarfile.TarFile) -> tarfile.TarInfo:
+        self._refuse_long_header()
+        return super()._proc_gnulong(archive)  # type: ignore[misc]
+
+    def _refuse_long_header(self) -> None:
+        if self.size > _LONGEST_HEADER:
+            raise tarfile.ReadError(f"a header of {self.size} bytes")
+
+
+def _members(archive: tarfile.TarFile) -> dict[str, tarfile.TarInfo]:
+    """The regular files by name."""
+    files: dict[str, tarfile.TarInfo] = {}
+    for number, entry in enumerate(archive):
+        if number >= _MOST_MEMBERS:
+            raise tarfile.ReadError(f"more than {_MOST_MEMBERS} members")
+        if entry.isfile():
+            files[entry.name.removeprefix("./")] = entry
+    return files
+
+
+def tar_member(
+    content: bytearray, member: str | None, path: Path, suffixes: tuple[str, ...], limits: Limits
+) -> tuple[str, bytes]:
     """Name and bytes of the wanted member, or of the only graph in the archive."""
+    problem = limits.loading_problem(4 * len(content))  # the archive, its copy in the stream, the member twice
+    if problem:
+        raise FileError(path, problem)
     try:
-        with tarfile.open(fileobj=io.BytesIO(content), mode="r:") as archive:
-            files = {entry.name.removeprefix("./"): entry for entry in archive.getmembers() if entry.isfile()}
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:", tarinfo=_BoundedInfo) as archive:
+            files = _members(archive)
             name = member if member is not None else _only_graph(files, path, suffixes)
             if name not in files:
-                raise FileError(path, f"the archive has no member {name!r}; it has {', '.join(sorted(files))}")
+                raise FileError(path, f"the archive has no member {name!r}; it has {_listed(files)}")
             if files[name].size > len(content):  # a sparse member expands to any size
                 raise FileError(path, f"member {name!r} promises {files[name].size} bytes, more than the archive")
             stream = archive.extractfile(files[name])
@@ -88,6 +122,11 @@ def tar_member(content: bytearray, member: str | None, path: Path, suffixes: tup
         raise FileError(path, f"the tar archive is damaged: {error}") from error
 
 
+def _listed(names: Collection[str]) -> str:
+    shown = ", ".join(sorted(names)[:_SHOWN_NAMES]) or "nothing"
+    return shown if len(names) <= _SHOWN_NAMES else f"{shown} and {len(names) - _SHOWN_NAMES} more"
+
+
 def _only_graph(files: dict[str, tarfile.TarInfo], path: Path, suffixes: tuple[str, ...]) -> str:
     """SuiteSparse archives hold name/name.mtx beside right-hand sides: that one counts as the only graph."""
     graphs = [name for name in files if PurePosixPath(name).suffix in suffixes]
@@ -95,8 +134,9 @@ def _only_graph(files: dict[str, tarfile.TarInfo], path: Path, suffixes: tuple[s
     for found in (graphs, named):
         if len(found) == 1:
             return found[0]
-    names = ", ".join(sorted(graphs or files)) or "nothing"
-    raise FileError(path, f"the archive holds {names}; choose one, e.g. {path.name}{MEMBER_SEPARATOR}NAME")
+    raise FileError(
+        path, f"the archive holds {_listed(graphs or files)}; choose one, e.g. {path.name}{MEMBER_SEPARATOR}NAME"
+    )
 
 
 def plain_name(name: str) -> str:

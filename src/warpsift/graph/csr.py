@@ -283,10 +283,10 @@ def _checked_weights(weights: np.ndarray | None, arcs: int, name: str) -> np.nda
     if values.dtype.kind not in "iufb":
         raise GraphError(f"graph {name!r}: weights are {values.dtype}; expected integers or real numbers")
     if values.dtype == np.float32:
-        return _frozen(weights, np.float32)  # type: ignore[arg-type]
+        return _frozen(weights, np.float32)
     if values.dtype.kind == "f":
         with np.errstate(over="ignore"):
             return _frozen(values.astype(np.float32), np.float32)
     if values.size and (values.max() > 2**31 - 1 or values.min() < -(2**31)):
         return _frozen(values.astype(np.float32), np.float32)
-    return _frozen(weights, np.int32)  # type: ignore[arg-type]
+    return _frozen(weights, np.int32)

@@ -14,11 +14,12 @@ from warpsift.graph.archive import MEMBER_SEPARATOR
 from warpsift.graph.csr import CsrGraph
 from warpsift.graph.generators.names import GENERATOR_VERSION, KINDS, generate, usages
 from warpsift.graph.graph_errors import FileError, GraphError
-from warpsift.graph.limits import byte_limit, size_problem
+from warpsift.graph.limits import byte_limit, limits_of, size_problem
 from warpsift.graph.objects import graph_of
 from warpsift.graph.order import ORDERS, SEPARATOR, reorder
 from warpsift.graph.presets import generate_preset, presets
 from warpsift.graph.readers.formats import READER_VERSION, input_files, read_file
+from warpsift.paths import is_file, is_folder
 
 if TYPE_CHECKING:
     import networkx
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 # Smaller generated graphs are made again faster than they are read from a cache that fills the disk.
 _CACHED_ARCS = 1_000_000
+_LONGEST_NAME = 1000  # of a generated graph; files may have longer paths
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ def load_graph(
     directory. `format` overrides what a file's name and content say. `archive.tar.gz::member` reads a member;
     `GRAPH~degree` and `GRAPH~random` number the nodes anew.
     """
+    if seed < 0:
+        raise GraphError(f"graph seed {seed}: expected an integer from 0 up")
     if not isinstance(spec, (str, os.PathLike)):
         return Changes(symmetrise, drop_self_loops, merge_duplicates).apply(graph_of(spec))
     base, _, order = os.fspath(spec).rpartition(SEPARATOR)
@@ -77,31 +81,36 @@ def load_graph(
         chosen: dict[str, Any] = {"symmetrise": symmetrise, "drop_self_loops": drop_self_loops}
         chosen |= {"merge_duplicates": merge_duplicates, "max_bytes": max_bytes, "cache": cache, "format": format}
         return reorder(load_graph(base, seed=seed, **chosen), order, seed)
-    limit = byte_limit(max_bytes)
     changes = Changes(symmetrise, drop_self_loops, merge_duplicates)
     found = _find_file(os.fspath(spec))
     if found is not None:
-        return _from_file(*found, limit, changes, (cache, format))
-    return changes.apply(_generated(os.fspath(spec), seed, limit, cache))
+        return _from_file(*found, max_bytes, changes, (cache, format))
+    return changes.apply(_generated(os.fspath(spec), seed, byte_limit(max_bytes), cache))
 
 
 def _find_file(spec: str) -> tuple[Path, str | None] | None:
     """The file that a spec means and the member inside it; a file wins over a graph's name."""
     path, separator, member = spec.rpartition(MEMBER_SEPARATOR)
-    if not Path(spec).is_file() and separator and Path(path).is_file():
+    if not is_file(spec) and separator and is_file(path):
         return Path(path), member
-    if Path(spec).is_file():
+    if is_file(spec):
         is_properties = spec.endswith(".properties")
         graph = Path(spec.removesuffix(".properties") + ".graph")
-        return (graph if is_properties and graph.is_file() else Path(spec)), None
-    if Path(f"{spec}.graph").is_file() and Path(f"{spec}.properties").is_file():
+        return (graph if is_properties and is_file(graph) else Path(spec)), None
+    if is_file(f"{spec}.graph") and is_file(f"{spec}.properties"):
         return Path(f"{spec}.graph"), None
     return None
 
 
-def _from_file(path: Path, member: str | None, limit: int, changes: Changes, how: tuple[bool, str | None]) -> CsrGraph:
+def _from_file(
+    path: Path, member: str | None, max_bytes: int | None, changes: Changes, how: tuple[bool, str | None]
+) -> CsrGraph:
     use_cache, format = how
     key = None
+    try:
+        limits = limits_of(max_bytes, input_files(path))
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from error
     if use_cache:
         words = (f"file {READER_VERSION}", path.name, str(member), str(format), str(astuple(changes)))
         try:
@@ -110,9 +119,9 @@ def _from_file(path: Path, member: str | None, limit: int, changes: Changes, how
             raise FileError(path, f"cannot be read: {error.strerror or error}") from error
         graph = graph_cache.fetch(key)
         if graph is not None:
-            _refuse(graph, limit, str(path))
+            _refuse(graph, limits.graph_bytes, str(path))
             return _described(graph, path, changes)
-    graph = changes.apply(read_file(path, limit, member=member, format=format))
+    graph = changes.apply(read_file(path, limits, member=member, format=format))
     if key is not None:
         graph_cache.keep(key, graph)
     return _described(graph, path, changes)
@@ -132,6 +141,8 @@ def _refuse(graph: CsrGraph, limit: int, where: str) -> None:
 
 
 def _generated(name: str, seed: int, limit: int, use_cache: bool) -> CsrGraph:
+    if len(name) > _LONGEST_NAME:
+        raise GraphError(_unknown(name))
     key = graph_cache.key_of((f"generated {GENERATOR_VERSION}", name, str(seed)))
     graph = graph_cache.fetch(key) if use_cache else None
     if graph is not None:
@@ -149,7 +160,9 @@ def _generated(name: str, seed: int, limit: int, use_cache: bool) -> CsrGraph:
 
 def _unknown(name: str) -> str:
     """What to write instead: a path if it looks like one, else the nearest names."""
-    if Path(name).is_dir():
+    if len(name) > _LONGEST_NAME:
+        return f"no file and no graph has a name of {len(name)} letters: {name[:40]!r}..."
+    if is_folder(name):
         return f"{name} is a directory; expected a graph file"
     if os.sep in name or Path(name).suffix[1:].isalpha():
         return f"{name}: no such file"

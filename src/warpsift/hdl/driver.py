@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from warpsift.hardware import LINE_BYTES
 from warpsift.hdl.interfaces import COMPARE, FILTER, FLOAT, GROUP, SIGNED, STORE, UNSIGNED
 from warpsift.simt import DeviceArray
-from warpsift.simt.stream import LINE_BYTES
 from warpsift.units.scu.filtering import FilterTable
-from warpsift.units.scu.scu_api import COMPARISONS, ScuError
+from warpsift.units.scu.scu_api import COMPARISONS
+from warpsift.units.scu.scu_checks import ScuError
 from warpsift.units.scu.scu_operation import ScuOperation
 from warpsift.units.scu.scu_trace import ScuSetup
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from warpsift.simt.stream import LINE_BYTES, SECTOR_BYTES
+from warpsift.hardware import LINE_BYTES, SECTOR_BYTES
 
 MOST_CYCLES = 2_000_000  # of an operation in simulation
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warpsift.simt.stream import LINE_BYTES, SECTOR_BYTES
-from warpsift.units.scu.scu_api import ScuError
+from warpsift.hardware import LINE_BYTES, SECTOR_BYTES
 from warpsift.units.scu.scu_buffers import FetchFifo, vector_share_lines
+from warpsift.units.scu.scu_checks import ScuError
 from warpsift.units.scu.scu_spec import ScuSpec
 from warpsift.units.scu.scu_trace import BUFFER_ROW_BYTES, EVICTED_GROUPS
 

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from warpsift.costs import cacti_table, scaling
 from warpsift.costs.cost_errors import CactiError
@@ -25,7 +26,8 @@ from warpsift.hdl import yosys
 from warpsift.hdl.verilog import to_rtlil
 from warpsift.units.scu import synthesis_table
 from warpsift.units.scu.scu_spec import ScuSpec
-from warpsift.units.scu.synthesis_table import LIBRARY_NODE_NM, UTILISATION
+from warpsift.units.scu.synthesis_table import LIBRARY_NODE_NM as LIBRARY_NODE_NM
+from warpsift.units.scu.synthesis_table import UTILISATION
 
 LIBRARY = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
 FLIP_FLOP = re.compile(r"DFF|LATCH")
@@ -138,7 +140,7 @@ def cell_areas_um2(liberty: str) -> dict[str, float]:
 
 
 def parts_of(
-    modules: dict, cell_areas: dict[str, float], memories: list[tuple[str, MemoryMacro]]
+    modules: dict[str, Any], cell_areas: dict[str, float], memories: list[tuple[str, MemoryMacro]]
 ) -> dict[str, PartArea]:
     """Sum modules into parts: a module `scu.hashing.buffer` belongs to the part of `hashing`."""
     part_of = {submodule: part for part, submodules in PARTS.items() for submodule in submodules}

@@ -1,6 +1,7 @@
 """Yosys (`pyosys`, from PyPI), or a clear word that it is missing.
 
-Yosys ends its process when a command fails, so it runs in one of its own.
+Yosys ends its process when a command fails, so it runs in one of its own, which imports nothing from the working
+directory.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def run(*commands: str, what: str) -> None:
     pyosys()
     with telling(f"{what}:"), tempfile.TemporaryFile("w+") as log:
         process = subprocess.Popen(
-            [sys.executable, "-c", _RUNNER], stdin=subprocess.PIPE, stdout=log, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-P", "-c", _RUNNER], stdin=subprocess.PIPE, stdout=log, stderr=subprocess.PIPE, text=True
         )
         assert process.stdin is not None and process.stderr is not None
         process.stdin.write("\n".join(commands))

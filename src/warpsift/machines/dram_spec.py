@@ -5,76 +5,102 @@ All times are in DRAM command clocks unless the name says otherwise. A rule that
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 import msgspec
+
+from warpsift.machines.bounds import CLOCK, LATENCY, entries
+from warpsift.machines.ranges import Bounds, Letters, powers
+
+MOST_BANKS = 64  # of a channel: the scheduler keeps a bit for each
+
+# 4000 clocks are 2 us at GDDR5's fastest; no rule of JESD212, JESD79-4 or JESD209-4 but refresh comes near.
+_RULE = Bounds(0, 4000, "clocks", "no rule of a JEDEC device is longer; 0: no such rule")
+_DATA = Bounds(1, 4000, "clocks", "data comes after its command; no rule of a JEDEC device is longer")
+_REFRESH = Bounds(0, 100_000, "clocks", "a refresh takes under 1 us in every JEDEC device; 0: none")
+_REFRESH_INTERVAL = Bounds(0, 10_000_000, "clocks", "JEDEC devices need one every 1.9 to 7.8 us; 0: no refresh")
+_QUEUE = entries(0, 65536)
+_WAIT = Bounds(0, 1_000_000_000, "clocks", "a second at 1 GHz; 0: never")
 
 
 class DramTiming(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Timing rules in command clocks; names follow JEDEC without the leading t."""
 
-    cl: int  # column read to first data
-    cwl: int  # column write to first data
-    rcd_rd: int  # activate to read, same bank
-    rcd_wr: int  # activate to write, same bank
-    rp: int  # precharge to activate, same bank
-    ras: int  # activate to precharge, same bank
-    rc: int  # activate to activate, same bank
-    rrd_s: int  # activate to activate, other bank group
-    rrd_l: int  # activate to activate, same bank group
-    faw: int = 0  # window that holds at most 4 activates
-    aw32: int = 0  # window that holds at most 32 activates (GDDR5)
-    ccd_s: int  # column to column, other bank group
-    ccd_l: int  # column to column, same bank group
-    wtr_s: int  # end of write data to read, other bank group
-    wtr_l: int  # end of write data to read, same bank group
-    wr: int  # end of write data to precharge, same bank
-    rtp: int  # read to precharge, same bank
-    rtw: int = 0  # read to write command; 0 = cl + burst + 2 - cwl (bus turnaround)
-    rtrs: int = 0  # extra data-bus gap when another rank drives it
-    ppd: int = 0  # precharge to precharge, any two banks of a rank
-    rp_ab: int = 0  # precharge-all to activate or refresh; 0 = rp
-    dqsck: int = 0  # clocks that read data is late after cl (LPDDR: tDQSCK)
-    refi: int = 0  # mean time between refresh commands of a rank; 0 = no refresh
-    rfc: int = 0  # duration of an all-bank refresh
-    rfc_pb: int = 0  # duration of a per-bank refresh
-    xp: int = 0  # leaving power-down to any command
+    cl: Annotated[int, _DATA]  # column read to first data
+    cwl: Annotated[int, _DATA]  # column write to first data
+    rcd_rd: Annotated[int, _RULE]  # activate to read, same bank
+    rcd_wr: Annotated[int, _RULE]  # activate to write, same bank
+    rp: Annotated[int, _RULE]  # precharge to activate, same bank
+    ras: Annotated[int, _RULE]  # activate to precharge, same bank
+    rc: Annotated[int, _RULE]  # activate to activate, same bank
+    rrd_s: Annotated[int, _RULE]  # activate to activate, other bank group
+    rrd_l: Annotated[int, _RULE]  # activate to activate, same bank group
+    faw: Annotated[int, _RULE] = 0  # window that holds at most 4 activates
+    aw32: Annotated[int, _RULE] = 0  # window that holds at most 32 activates (GDDR5)
+    ccd_s: Annotated[int, _RULE]  # column to column, other bank group
+    ccd_l: Annotated[int, _RULE]  # column to column, same bank group
+    wtr_s: Annotated[int, _RULE]  # end of write data to read, other bank group
+    wtr_l: Annotated[int, _RULE]  # end of write data to read, same bank group
+    wr: Annotated[int, _RULE]  # end of write data to precharge, same bank
+    rtp: Annotated[int, _RULE]  # read to precharge, same bank
+    rtw: Annotated[int, _RULE] = 0  # read to write command; 0 = cl + burst + 2 - cwl (bus turnaround)
+    rtrs: Annotated[int, _RULE] = 0  # extra data-bus gap when another rank drives it
+    ppd: Annotated[int, _RULE] = 0  # precharge to precharge, any two banks of a rank
+    rp_ab: Annotated[int, _RULE] = 0  # precharge-all to activate or refresh; 0 = rp
+    dqsck: Annotated[int, _RULE] = 0  # clocks that read data is late after cl (LPDDR: tDQSCK)
+    refi: Annotated[int, _REFRESH_INTERVAL] = 0  # mean time between refresh commands of a rank; 0 = no refresh
+    rfc: Annotated[int, _REFRESH] = 0  # duration of an all-bank refresh
+    rfc_pb: Annotated[int, _REFRESH] = 0  # duration of a per-bank refresh
+    xp: Annotated[int, _RULE] = 0  # leaving power-down to any command
 
 
 class Dram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One machine's memory."""
 
-    kind: str  # "gddr5", "lpddr4", ...: for reports and power tables
-    channels: int
-    clock_mhz: float  # command clock
-    burst_clocks: int  # clocks of the data bus that one column command occupies
-    burst_bytes: int  # bytes that one column command moves
-    request_bytes: int = 32  # bytes of one request of the L2; less than burst_bytes wastes the rest
-    bank_groups: int
-    banks: int  # per channel, over all groups
-    ranks: int = 1
+    kind: Annotated[str, Letters(40, "it names a power table")]  # "gddr5", "lpddr4", ...
+    channels: Annotated[int, Bounds(1, 64, "channels", "each has a slice of the L2, of which there are 64 at most")]
+    clock_mhz: Annotated[float, CLOCK]  # command clock
+    # clocks of the data bus that one column command occupies
+    burst_clocks: Annotated[int, Bounds(1, 64, "clocks", "LPDDR's longest burst takes 16")]
+    # bytes that one column command moves
+    burst_bytes: Annotated[
+        int, Bounds(32, 256, "bytes", "whole sectors of 32 bytes, in a power of two", powers(32, 256))
+    ]
+    # bytes of one request of the L2; less than burst_bytes wastes the rest
+    request_bytes: Annotated[int, Bounds(32, 128, "bytes", "one, two or four sectors of a line", powers(32, 128))] = 32
+    bank_groups: Annotated[int, Bounds(1, MOST_BANKS, "groups", "they are address bits", powers(1, MOST_BANKS))]
+    # per channel, over all groups
+    banks: Annotated[int, Bounds(1, MOST_BANKS, "banks", "they are address bits, 64 at most", powers(1, MOST_BANKS))]
+    ranks: Annotated[int, Bounds(1, 8, "ranks", "they are address bits; no bus carries more", powers(1, 8))] = 1
     # Fields of the channel-local byte address, MSB first: "row12 bank3 col4 bank1 col2 burst6". Fields: row, rank,
     # group, bank, col, burst; a field may be in pieces. Without `group` the low bits of the bank name its group.
-    address_map: str
+    address_map: Annotated[str, Letters(200, "24 pieces at most")]
     bank_hash: bool = False  # XOR the bank with the low row bits
     timing: DramTiming
-    queue_entries: int = 64  # requests waiting per channel; a full queue holds the L2 back
-    write_queue_entries: int = 0  # 0: reads and writes share the queue
-    write_drain_high: int = 0  # with a write queue: start draining at this many writes ...
-    write_drain_low: int = 0  # ... and stop at this many, if reads wait
-    write_drain_idle: int = 1  # drain also when this many writes wait and no read does
+    # requests waiting per channel; a full queue holds the L2 back
+    queue_entries: Annotated[int, entries(1, 65536)] = 64
+    write_queue_entries: Annotated[int, _QUEUE] = 0  # 0: reads and writes share the queue
+    write_drain_high: Annotated[int, _QUEUE] = 0  # with a write queue: start draining at this many writes ...
+    write_drain_low: Annotated[int, _QUEUE] = 0  # ... and stop at this many, if reads wait
+    write_drain_idle: Annotated[int, _QUEUE] = 1  # drain also when this many writes wait and no read does
     write_drain_batch: bool = False  # a drain moves the writes counted at its start, whatever arrives meanwhile
-    inflight_entries: int = 0  # requests between acceptance and data, front pipeline included; 0 = the queues' sum
-    bank_queue_entries: int = 0  # depth of a queue per bank behind the common queue; 0 = the scheduler sees all
-    bank_queue_fill: str = "oldest"  # "oldest" request that fits, or "row_hit" first, bank by bank
-    arbitration: str = "column_first"  # "column_first", "oldest" (of all ready commands) or "round_robin" over banks
+    # requests between acceptance and data, front pipeline included; 0 = the queues' sum
+    inflight_entries: Annotated[int, _QUEUE] = 0
+    # depth of a queue per bank behind the common queue; 0 = the scheduler sees all
+    bank_queue_entries: Annotated[int, entries(0, 1024)] = 0
+    bank_queue_fill: Literal["oldest", "row_hit"] = "oldest"  # request that fits, or hits first, bank by bank
+    # what comes first: column commands, the oldest of all ready commands, or banks in turn
+    arbitration: Literal["column_first", "oldest", "round_robin"] = "column_first"
     activated_first: bool = False  # a request leaves the queue when its row is opened, and then goes before all others
-    precharge: str = (
-        "after_hits"  # close a row: only "after_hits" waiting for it are served, or as soon as "any" may after one
-    )
-    hit_cap: int = 0  # accesses to an open row after which an older request to the bank goes first; 0 = no cap
-    starvation_clocks: int = 0  # a request older than this goes first in its bank; 0 = never
-    page_policy: str = "open"  # "open" or "closed"
-    refresh: str = "all_bank"  # "all_bank", "per_bank" or "none"
-    refresh_precharge: str = "all"  # before a refresh: one precharge-"all", or "each" bank as it becomes ready
-    front_latency_core_cycles: int = 0  # fixed pipeline between the L2 and the controller, core clocks
-    back_latency_core_cycles: int = 0  # fixed pipeline between the data bus and the L2, core clocks
-    powerdown_idle_clocks: int = 0  # a channel idle this long powers down; 0 = never
+    # close a row: only "after_hits" waiting for it are served, or as soon as "any" may after one
+    precharge: Literal["after_hits", "any"] = "after_hits"
+    # accesses to an open row after which an older request to the bank goes first; 0 = no cap
+    hit_cap: Annotated[int, Bounds(0, 1_000_000, "accesses", "a row has far fewer; 0: no cap")] = 0
+    starvation_clocks: Annotated[int, _WAIT] = 0  # a request older than this goes first in its bank; 0 = never
+    page_policy: Literal["open", "closed"] = "open"
+    refresh: Literal["all_bank", "per_bank", "none"] = "all_bank"
+    refresh_precharge: Literal["all", "each"] = "all"  # before a refresh: one command, or each bank as it is ready
+    # fixed pipelines between the L2 and the controller, and between the data bus and the L2, core clocks
+    front_latency_core_cycles: Annotated[int, LATENCY] = 0
+    back_latency_core_cycles: Annotated[int, LATENCY] = 0
+    powerdown_idle_clocks: Annotated[int, _WAIT] = 0  # a channel idle this long powers down; 0 = never

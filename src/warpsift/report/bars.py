@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from warpsift.report.charts import plain
+from warpsift.report.pictures import save_picture
 from warpsift.run.comparison import Comparison
 
 GPU_COLOUR, UNIT_COLOUR, MEMORY_COLOUR = "#4c78a8", "#f58518", "#9ecae9"
@@ -33,13 +36,13 @@ def draw(comparison: Comparison, path: Path) -> None:
         for k, row in enumerate(rows):
             axes[0][1].text(k, row["energy_joules"] / base, f"{row['energy_reduction']:.2f}×", ha="center", va="bottom")
     axes[0][0].legend(frameon=False, fontsize=8)
-    figure.suptitle(f"{comparison.algorithm} on {comparison.graph}, {comparison.gpu}", fontsize=10)
+    figure.suptitle(plain(f"{comparison.algorithm} on {comparison.graph}, {comparison.gpu}"), fontsize=10)
     figure.tight_layout()
-    figure.savefig(path, dpi=150)
+    save_picture(figure, path, dpi=150)
     pyplot.close(figure)
 
 
-def _stack(axis, labels: list[str], gpu: list[float], unit: list[float]) -> None:
+def _stack(axis: Any, labels: list[str], gpu: list[float], unit: list[float]) -> None:
     places = range(len(labels))
     axis.bar(places, gpu, color=GPU_COLOUR, label="GPU", width=0.6)
     axis.bar(places, unit, bottom=gpu, color=UNIT_COLOUR, label="unit", width=0.6)

@@ -16,7 +16,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from warpsift.algorithms import Options
+from warpsift.algorithms import ALGORITHMS
 from warpsift.report.charts import PALETTE
 from warpsift.report.energy_tables import grouped
 from warpsift.report.html import ReportError, _asset, _json
@@ -29,7 +29,7 @@ _NUMBERS = (
     "bandwidth_utilisation", "dram_bytes", "mean_load_latency_cycles", "power_watts", "warp_instructions",
     "transactions", "iterations", "nodes_reached", "edges_reached",
 )  # fmt: skip
-_USUAL = {f.name: f.default for f in fields(Options)}
+_USUAL = {f.name: f.default for algorithm in ALGORITHMS.values() for f in fields(algorithm.options)}
 _NOT_CHANGED = ("source", "seed")  # chosen for the run, not by the user; the seed is shown where it is not 1
 
 

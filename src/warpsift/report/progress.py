@@ -14,7 +14,8 @@ import time
 from contextlib import ExitStack
 from types import TracebackType
 
-from warpsift.report.remaining_time import RemainingTime, in_words
+from warpsift.printable import printable
+from warpsift.remaining_time import RemainingTime, in_words
 from warpsift.watching import watching
 
 QUIET_SECONDS = 2.0
@@ -111,8 +112,8 @@ class Progress:
         """What is shown at a moment."""
         elapsed = now - self._start
         if self._compiling is not None:
-            return f"{self._title}: {self._compiling[0]}, {elapsed:.0f} s"
-        line = f"{self._title}: {self._text}, {elapsed:.0f} s"
+            return printable(f"{self._title}: {self._compiling[0]}, {elapsed:.0f} s")
+        line = printable(f"{self._title}: {self._text}, {elapsed:.0f} s")
         if self._cycles:
             line += f", {self._cycles / 1e6:.2f} M cycles"
         left = self._remaining.update(now - self._run_start, self._share)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import Field, fields
 from typing import Any
 
-from warpsift.algorithms import Options
+from warpsift.algorithms.options import declaration_of, flags_of
 from warpsift.report.figures import Provenance
-from warpsift.run.request import LOADING, Request
+from warpsift.run.request import DECLARED_FIELDS, Request, algorithm_named, options_type
 from warpsift.store.store import Record
-
-_USUAL = {f.name: f.default for f in fields(Request)}
+from warpsift.units import resolve
 
 
 def origin(graph: Mapping[str, Any]) -> str:
@@ -61,56 +60,30 @@ def provenance_of(records: Iterable[Record]) -> Provenance:
 
 
 def command_of(request: Request | Mapping[str, Any]) -> str:
-    """The command line that runs a request again, or the Python line where the command line lacks an option."""
+    """The command line that runs a request again."""
     asked = request.as_dict() if isinstance(request, Request) else dict(request)
-    changed = {name: asked["options"][name] for name in _changed(asked["options"])}
-    for name in ("style", "unit", "check", "visibility_ctas", *LOADING):
-        usual = _USUAL[name]
-        if asked.get(name, usual) != usual:
-            changed[name] = asked[name]
-    known = _flags()
-    if any(name not in known for name in changed):
-        return _python(asked, changed)
     words = ["warpsift", "run", asked["algorithm"], "--graph", asked["graph"]]
     if asked.get("gpu"):
         words += ["--gpu", asked["gpu"]]
     for key, value in asked["overrides"].items():
         words += ["--set", f"{key}={_toml(value)}"]
-    for name, value in changed.items():
-        on, off = known[name]
-        if isinstance(value, bool):
-            words.append(on if value else off or on)
-        else:
-            words += [on, str(value)]
+    options = options_type(algorithm_named(asked["algorithm"]), resolve(asked.get("unit", "none")))
+    words += _changed(fields(options), asked["options"])
+    words += _changed([f for f in DECLARED_FIELDS if f.name != "gpu"], asked)
     return shlex.join(words)
 
 
-def _changed(options: Mapping[str, Any]) -> list[str]:
-    usual = Options()
-    return [f.name for f in fields(Options) if f.name in options and options[f.name] != getattr(usual, f.name)]
-
-
-def _flags() -> dict[str, tuple[str, str | None]]:
-    """The options of `warpsift run`: how each is switched on and off."""
-    import typer.main
-
-    from warpsift.cli import app
-
-    command: Any = typer.main.get_command(app)
-    found = {}
-    for option in command.commands["run"].params:
-        if option.opts and option.opts[0].startswith("--"):
-            off = option.secondary_opts[0] if option.secondary_opts else None
-            found[option.name] = (option.opts[0], off)
-    return found
+def _changed(declared: Iterable[Field[Any]], asked: Mapping[str, Any]) -> list[str]:
+    """The flags of what differs from its default."""
+    words = []
+    for each in declared:
+        value = asked.get(each.name, each.default)
+        if value == each.default or not declaration_of(each).on_command_line:
+            continue
+        on, off = flags_of(each)
+        words += [on if value else off] if isinstance(value, bool) else [on, str(value)]
+    return words
 
 
 def _toml(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _python(asked: Mapping[str, Any], changed: Mapping[str, Any]) -> str:
-    given = {name: asked[name] for name in ("gpu", "overrides") if asked.get(name)}
-    words = "".join(f", {name}={value!r}" for name, value in {**given, **changed}.items())
-    line = f"import warpsift; print(warpsift.simulate({asked['algorithm']!r}, {asked['graph']!r}{words}).as_dict())"
-    return shlex.join(["python", "-c", line])

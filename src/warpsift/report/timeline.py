@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from warpsift.errors import WarpsiftError
+from warpsift.paths import is_folder
 from warpsift.run.timing import timing_of
 
 if TYPE_CHECKING:  # the engine's code takes a while to load; a wrong path is known before
@@ -48,9 +49,9 @@ class TimelineError(WarpsiftError):
 def check_path(path: str | Path) -> Path:
     """The file to write, if its folder is there: better known before a long run than after it."""
     path = Path(path)
-    if not path.parent.is_dir():
+    if not is_folder(path.parent):
         raise TimelineError(f"--timeline {path}: there is no folder {path.parent}")
-    if path.is_dir():
+    if is_folder(path):
         raise TimelineError(f"--timeline {path}: this is a folder; name a file, such as run.pftrace")
     return path
 

@@ -6,21 +6,23 @@ both has two baselines.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from warpsift.algorithms.operators.scheduling import COMPUTE_PHASE
+from warpsift.algorithms.options import declaration_of
 from warpsift.costs.energy import EnergyReport, combine
 from warpsift.costs.sensitivity import conclude, of_ratio
 from warpsift.graph import CsrGraph
-from warpsift.run.execute import Observer, run_request
+from warpsift.run.execute import run_request
 from warpsift.run.interconnect import flits, stalls
+from warpsift.run.observer import Observer
 from warpsift.run.record import RunResult
-from warpsift.run.request import Request, RequestError, make_request
+from warpsift.run.request import Request, RequestError, algorithm_named, make_request
 from warpsift.units import resolve
 
 BASELINE = "none"
-COMPUTE_PHASE = "compute"  # of the vertex style
 ENERGY = (
     "energy_joules", "power_watts", "energy_by_component", "power_by_component", "gpu_joules", "unit_joules",
     "static_joules", "gpu_idle", "energy_by_gpu_idle", "energy_range_joules", "least_certain",
@@ -180,25 +182,38 @@ def compare(
     algorithm: str, graph: CsrGraph, units: Sequence[str], *, observer: Observer | None = None, **choices: Any
 ) -> Comparison:
     """Run the algorithm once per unit, and once per baseline that these need."""
-    if not choices.get("gpu"):
-        raise RequestError("compare needs a GPU to time on: gpu='gtx980' (see 'warpsift list machines')")
-    wanted = _checked(units, choices.pop("style", None))
-    results: dict[tuple[str, str], RunResult] = {}
-
-    def result_of(unit: str, style: str) -> RunResult:
-        key = (unit, style)
-        if key not in results:
-            request: Request = make_request(algorithm, graph.name, {**choices, "unit": unit, "style": style})
-            results[key] = run_request(request, graph, observer or Observer())
-        return results[key]
-
-    entries = [Entry(result_of(unit, style), result_of(BASELINE, style)) for unit, style in wanted]
+    requests = check_comparison(algorithm, graph.name, units, choices)
+    results = {key: run_request(request, graph, observer) for key, request in requests.items()}
+    entries = [Entry(result, results[BASELINE, style]) for (_, style), result in results.items()]
     return Comparison(algorithm, graph.name, choices["gpu"], entries)
 
 
-def _checked(units: Sequence[str], style: str | None) -> list[tuple[str, str]]:
-    """Units with their styles; the baseline comes once per style, first."""
+def check_comparison(
+    algorithm: str, graph: str, units: Sequence[str], choices: Mapping[str, Any]
+) -> dict[tuple[str, str], Request]:
+    """The runs of a comparison by unit and style, the baselines first; what cannot be run is told before any run."""
+    if not choices.get("gpu"):
+        raise RequestError("compare needs a GPU to time on: --gpu gtx980 (gpu='gtx980'; see 'warpsift list machines')")
+    chosen = algorithm_named(algorithm)
     found = {name: resolve(name) for name in units}
-    others = [(name, unit.style or style or "frontier") for name, unit in found.items() if unit is not None]
-    styles = list(dict.fromkeys(s for _, s in others)) or [style or "frontier"]
-    return [(BASELINE, s) for s in styles] + others
+    for unit in found.values():
+        if unit is not None and unit.style is not None:
+            unit.driver(algorithm, None)  # a clear sentence if it has none
+    usual = choices.get("style", chosen.usual_style)
+    others = [(name, unit.style or usual) for name, unit in found.items() if unit is not None]
+    styles = list(dict.fromkeys(style for _, style in others)) or [usual]
+    requests = {}
+    for name, style in [*((BASELINE, style) for style in styles), *others]:
+        own = _for_style(algorithm, choices, style, styles)
+        requests[name, style] = make_request(algorithm, graph, {**own, "unit": name, "style": style})
+    return requests
+
+
+def _for_style(algorithm: str, choices: Mapping[str, Any], style: str, styles: Sequence[str]) -> dict[str, Any]:
+    """The choices without options that only another of the compared styles reads."""
+    reads = {f.name: declaration_of(f).styles for f in fields(algorithm_named(algorithm).options)}
+    return {
+        name: value
+        for name, value in choices.items()
+        if not reads.get(name) or style in reads[name] or not set(styles) & set(reads[name])
+    }

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-# Who waits: SMs for room in the request network, its outputs for a full L2 slice, slices and the fast-forward unit for
-# room in the reply network, the SCU for room in the request network.
-NOC_STALLS = (
-    "l1_network_blocked_cycles", "request_blocked_cycles", "l2_reply_blocked_cycles", "mff_stall_reply_cycles",
-    "scu_stall_network_cycles", "scu_stall_hash_network_cycles",
-)  # fmt: skip
+from warpsift.units import units
+
+# Who waits: SMs for room in the request network, its outputs for a full L2 slice, slices for room in the reply network.
+NOC_STALLS = ("l1_network_blocked_cycles", "request_blocked_cycles", "l2_reply_blocked_cycles")
 
 
 def flits(counters: Mapping[str, int]) -> int:
@@ -18,5 +16,6 @@ def flits(counters: Mapping[str, int]) -> int:
 
 
 def stalls(counters: Mapping[str, int]) -> dict[str, int]:
-    """Cycles in which somebody could not hand something to or take something from the interconnect."""
-    return {name: counters[name] for name in NOC_STALLS}
+    """Cycles in which somebody could not hand something to or take something from the interconnect; units too."""
+    of_units = [name for unit in units().values() for name in unit.network_stalls if name in counters]
+    return {name: counters[name] for name in dict.fromkeys([*NOC_STALLS, *of_units])}

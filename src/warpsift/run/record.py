@@ -6,12 +6,14 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from warpsift.errors import WarpsiftError
 from warpsift.simt.stream_counter import LaunchRecord, OperationRecord, StreamCounters
 
 if TYPE_CHECKING:
     import pandas
 
     from warpsift.costs.energy import EnergyReport
+    from warpsift.graph import CsrGraph
 
 
 @dataclass
@@ -50,6 +52,17 @@ def stream_dict(c: StreamCounters) -> dict[str, Any]:
         "coalescing_efficiency": round(c.coalescing_efficiency, 4),
         "transactions_per_memory_instruction": round(c.transactions_per_memory_instruction, 4),
         "active_lanes": round(c.active_lanes, 2),
+    }
+
+
+def graph_facts(graph: CsrGraph) -> dict[str, Any]:
+    """What a record says of its graph."""
+    return {
+        "name": graph.name,
+        "nodes": graph.nodes,
+        "edges": graph.edges,
+        "stand_in_for": graph.stand_in_for,
+        "content_hash": graph.content_hash,
     }
 
 
@@ -115,27 +128,29 @@ class RunResult:
         raise AttributeError(f"a run has no {name!r}; it has {', '.join(known)}")
 
     def __repr__(self) -> str:
-        from warpsift.report.result_view import text_of
+        from warpsift.run.result_view import text_of
 
         return text_of(self)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from warpsift.report.result_view import html_of
+        from warpsift.run.result_view import html_of
 
         return html_of(self)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Time by phase, scheduler cycles and energy as a matplotlib figure; written to `path` if there is one."""
-        from warpsift.report.run_picture import draw_run
+        from warpsift.run.run_picture import draw_run
 
         return draw_run(self, path)
 
     def to_frame(self) -> pandas.DataFrame:
         """The phase table as a pandas DataFrame."""
-        from warpsift.store.export import to_dataframe
-
-        return to_dataframe(self)
+        try:
+            import pandas
+        except ImportError as error:
+            raise WarpsiftError("a DataFrame needs the package pandas: pip install 'warpsift[notebook]'") from error
+        return pandas.DataFrame(self.rows())
 
     def rows(self) -> list[dict[str, Any]]:
         """The phase table, one dictionary a row: `pandas.DataFrame(result.rows())`; `as_dict` has all counters."""

@@ -1,19 +1,21 @@
 """A request: everything that decides a run, as plain data.
 
-Two equal requests on equal graphs give equal results, so a request is what results are stored under.
+Two equal requests on equal graphs give equal results, so a request is what results are stored under. Its fields, like
+an algorithm's options, are declared once (`algorithms/options.py`), with help and range, for Python, command line and
+sweep files alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from difflib import get_close_matches
 from typing import Any
 
 from warpsift.algorithms import ALGORITHMS, Algorithm, Options
-from warpsift.errors import WarpsiftError
+from warpsift.algorithms.options import check_declared, declaration_of, is_declared, joined, option, option_names
+from warpsift.errors import WarpsiftError, unknown
 from warpsift.graph import CsrGraph, load_graph
-from warpsift.units import resolve
+from warpsift.units import Unit, resolve, units
 
 
 class RequestError(WarpsiftError):
@@ -36,20 +38,35 @@ class Request:
 
     algorithm: str
     graph: str
-    style: str = "frontier"
-    unit: str = "none"  # what it accelerates decides the style
-    gpu: str | None = None
+    style: str = option(
+        "frontier", "How the algorithm is written: the SCU paper's frontiers, the MFF paper's vertices."
+    )
+    unit: str = option("none", "Special hardware, which decides the style (see 'warpsift list units').")
+    gpu: str | None = option(None, "Time it on this machine (see 'warpsift list machines').")
     overrides: Mapping[str, Any] = field(default_factory=dict)  # machine parameters, such as {"l2.ways": 8}
-    options: Options = field(default_factory=Options)
-    check: bool = True
-    visibility_ctas: int | None = None
-    sample_interval_cycles: int = 0  # 0: no samples for a timeline
+    options: Options = field(default_factory=Options)  # of the algorithm and the unit
+    check: bool = option(True, "Compare the answer with an independent one.")
+    visibility_ctas: int | None = option(
+        None, "CTAs that do not see each other's writes; 0: a whole wave; default: from the machine.", minimum=0
+    )
+    sample_interval_cycles: int = option(
+        0, "Cycles between two samples of a timeline; 0: no samples.", minimum=0, on_command_line=False
+    )
+    timed: bool = option(
+        True, "False: the machine decides waves and the unit's tables, but nothing is timed.", on_command_line=False
+    )
     # How the graph is loaded; `load_graph` says what each means.
-    symmetrise: bool = False
-    drop_self_loops: bool = False
-    merge_duplicates: bool = False
-    graph_seed: int = 1  # of generated graphs and random orders
-    graph_format: str | None = None  # None: from the file's name and content
+    symmetrise: bool = option(False, "Add the reverse of every arc.")
+    drop_self_loops: bool = option(False, "Leave out arcs from a node to itself.")
+    merge_duplicates: bool = option(False, "Keep one of several equal arcs.")
+    graph_seed: int = option(1, "Of generated graphs and of the order GRAPH~random.", minimum=0)
+    graph_format: str | None = option(None, "The file's format, if its name and content do not say.")
+
+    def __post_init__(self) -> None:
+        check_declared(self)
+        if self.overrides and self.gpu is None:
+            changed = ", ".join(f"{key}={value}" for key, value in self.overrides.items())
+            raise RequestError(f"{changed}: this changes a machine, but none is named; add --gpu gtx980 (gpu='gtx980')")
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(replace(self, overrides=dict(self.overrides)))
@@ -63,44 +80,74 @@ class Request:
         return load_graph(self.graph, **self.loading)
 
 
-_REQUEST_FIELDS = {f.name for f in fields(Request)} - {"options"}
-_OPTION_FIELDS = {f.name for f in fields(Options)}
+REQUEST_FIELDS = tuple(f.name for f in fields(Request) if f.name != "options")
+DECLARED_FIELDS = tuple(f for f in fields(Request) if is_declared(f))
+
+
+def options_type(algorithm: Algorithm, unit: Unit | None) -> type[Options]:
+    """The options of an algorithm, with those that the unit adds."""
+    if unit is None or unit.options is None:
+        return algorithm.options
+    return joined(algorithm.options, unit.options)
+
+
+def all_options() -> dict[str, list[str]]:
+    """Every option of any algorithm or unit, with the names of those that have it."""
+    owners: dict[str, list[str]] = {}
+    for algorithm in ALGORITHMS.values():
+        for name in option_names(algorithm.options):
+            owners.setdefault(name, []).append(algorithm.name)
+    for unit in units().values():
+        if unit.options is not None:
+            for name in option_names(unit.options):
+                if name not in option_names(Options):
+                    owners.setdefault(name, []).append(f"unit {unit.name}")
+    return owners
 
 
 def make_request(algorithm: str, graph: str, choices: Mapping[str, Any]) -> Request:
-    """A request from keyword arguments, which may name fields of `Request` and of `Options` alike."""
-    request = Request(algorithm, graph)
-    own = {k: v for k, v in choices.items() if k in _REQUEST_FIELDS}
-    options = {k: v for k, v in choices.items() if k in _OPTION_FIELDS}
-    for name in choices:
-        if name not in own and name not in options:
-            raise RequestError(unknown("option", name, sorted(_REQUEST_FIELDS | _OPTION_FIELDS)))
-    request = replace(request, **own, options=replace(Options(), **options))
+    """A request from keyword arguments, which may name fields of `Request` and options of algorithm and unit alike."""
     chosen = algorithm_named(algorithm)
-    if request.style not in chosen.styles:
-        raise RequestError(unknown("style", request.style, list(chosen.styles)))
-    return _with_unit(request, "style" in own)
+    own = {name: value for name, value in choices.items() if name in REQUEST_FIELDS}
+    unit = resolve(own.get("unit", "none"))
+    known = options_type(chosen, unit)
+    given = {name: value for name, value in choices.items() if name not in own}
+    for name in given:
+        if name not in option_names(known):
+            raise RequestError(_not_an_option(name, chosen, known))
+    style = _style(chosen, unit, own.pop("style", None))
+    request = Request(algorithm, graph, style=style, **own, options=known(**given))
+    for f in fields(known):
+        styles = declaration_of(f).styles
+        if f.name in given and styles and style not in styles and given[f.name] != f.default:
+            raise RequestError(
+                f"option '{f.name}' is for the {' and '.join(styles)} style, but this run is in the {style} style: "
+                f"leave it out, or choose style '{styles[0]}'"
+            )
+    return request
 
 
-def _with_unit(request: Request, style_was_chosen: bool) -> Request:
-    """The style follows from the unit; a contradiction is an error."""
-    unit = resolve(request.unit)
+def _style(chosen: Algorithm, unit: Unit | None, named: str | None) -> str:
+    """The style that was named, or that follows from the unit; a contradiction is an error."""
+    if named is not None and named not in chosen.styles:
+        raise RequestError(unknown("style", named, list(chosen.styles)))
     if unit is None or unit.style is None:
-        return request
-    unit.driver(request.algorithm, None)  # a clear sentence if there is none
-    if style_was_chosen and request.style != unit.style:
-        raise RequestError(f"unit '{unit.name}' accelerates the {unit.style} style; leave out style '{request.style}'")
-    return replace(request, style=unit.style)
+        return named or chosen.usual_style
+    unit.driver(chosen.name, None)  # a clear sentence if there is none
+    if named is not None and named != unit.style:
+        raise RequestError(f"unit '{unit.name}' accelerates the {unit.style} style; leave out style '{named}'")
+    return unit.style
+
+
+def _not_an_option(name: str, chosen: Algorithm, known: type[Options]) -> str:
+    """What to say of an option that this algorithm does not have: who has it, or what was meant."""
+    owners = all_options().get(name)
+    if owners:
+        return f"'{name}' is an option of {', '.join(owners)}, not of {chosen.name}: leave it out"
+    return unknown(f"option of {chosen.name}", name, sorted({*REQUEST_FIELDS, *option_names(known)}))
 
 
 def algorithm_named(name: str) -> Algorithm:
     if name not in ALGORITHMS:
         raise RequestError(unknown("algorithm", name, list(ALGORITHMS)))
     return ALGORITHMS[name]
-
-
-def unknown(what: str, name: str, valid: list[str]) -> str:
-    """An error message with the nearest valid name first."""
-    near = get_close_matches(name, valid, 1)
-    hint = f"did you mean '{near[0]}'? " if near else ""
-    return f"unknown {what} '{name}': {hint}choose one of {', '.join(valid)}"

@@ -33,30 +33,25 @@ class Observed(Counter):
         super().__init__()
         self.engine: Sink | None = engine
         self._also = also
+        self._others = [sink for sink in (engine, also) if sink is not None]
         self._notify = notify
 
     def begin(self, launch: LaunchInfo) -> None:
         super().begin(launch)
-        if self.engine is not None:
-            self.engine.begin(launch)
-        if self._also is not None:
-            self._also.begin(launch)
+        for sink in self._others:
+            sink.begin(launch)
 
     def chunk(self, chunk: Chunk) -> None:
         super().chunk(chunk)
-        if self.engine is not None:
-            self.engine.chunk(chunk)
-        if self._also is not None:
-            self._also.chunk(chunk)
+        for sink in self._others:
+            sink.chunk(chunk)
         if self._notify is not None:
             self._notify(self.launches[-1].info.phase, len(self.launches))
 
     def end(self) -> None:
         super().end()
-        if self.engine is not None:
-            self.engine.end()
-        if self._also is not None:
-            self._also.end()
+        for sink in self._others:
+            sink.end()
 
     def operation(self, operation: UnitOperation) -> None:
         if self._also is not None:

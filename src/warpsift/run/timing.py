@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from warpsift.machines.spec import Machine
+from warpsift.run.record import RunResult
+from warpsift.units import resolve
+
+if TYPE_CHECKING:
+    from warpsift.engine import Engine
 
 # Scheduler-cycles of an SM are either spent issuing or ended by one of these.
 STALLS = ("no_warp", "alu", "memory", "shared", "barrier", "lsu")
@@ -71,3 +76,38 @@ def roofline(counters: Mapping[str, float], machine: Machine) -> dict[str, Any]:
         "bound": "memory" if moved and memory_roof < compute_roof else "compute",
         "share_of_roof": round(_ratio(achieved, roof), 4),
     }
+
+
+def add_timing(result: RunResult, engine: Engine, machine: Machine, edges: int) -> None:
+    """Fill in what only the engine knows."""
+    from warpsift.machines import machine_parameters
+    from warpsift.run.launch_history import array_traffic, timeline
+
+    total = engine.total
+    result.timing = timing_of(total, machine) | {"roofline": roofline(total, machine), "counters": dict(total)}
+    if edges and result.timing["seconds"]:
+        result.timing["mteps"] = round(edges / result.timing["seconds"] / 1e6, 3)  # arcs reached, once each
+    unit_cycles = sum(timed.counters.cycles for timed in engine.operations)
+    result.timing["unit_seconds"] = engine.seconds(unit_cycles)
+    result.timing["gpu_seconds"] = result.timing["seconds"] - result.timing["unit_seconds"]
+    result.machine = machine_parameters(machine)
+    result.array_traffic, result.timeline = array_traffic(engine), timeline(engine)
+    result.engine = engine
+    for phase in result.phases:
+        of_unit = [(done.info, done.counters) for done in engine.operations if done.info.unit == phase.unit]
+        of_gpu = [(launch.launch, launch.counters) for launch in engine.launches]
+        key = (phase.name, phase.compaction)
+        mine = [c for info, c in (of_unit if phase.unit else of_gpu) if (info.phase, info.compaction) == key]
+        if mine:
+            summed = sum(mine[1:], mine[0])
+            phase.timing = timing_of(summed, machine) | {"counters": dict(summed)}
+
+
+def add_floor(result: RunResult, engine: Engine, machine: Machine) -> None:
+    """The time below which no unit of these numbers could do what it did."""
+    unit = resolve(result.unit)
+    if unit is None:
+        return
+    floor = unit.floor(machine, engine)
+    result.timing["unit_floor_seconds"] = engine.seconds(1) * floor["cycles"]
+    result.timing["unit_floor_cycles_by_bound"] = {k: round(v) for k, v in floor.items() if k != "cycles"}

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from warpsift.simt.stream import LINE_BYTES, LINE_SHIFT, REPEAT_SHIFT, SECTOR_BYTES, SECTORS_PER_LINE
+from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
+from warpsift.simt.stream import LINE_SHIFT, REPEAT_SHIFT
 
 LINE_BITS = LINE_BYTES.bit_length() - 1
 SECTOR_BITS = SECTOR_BYTES.bit_length() - 1

@@ -6,15 +6,18 @@ written in terms of them, shared memory and barriers, so its cost is what its te
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import DTypeLike
 
+from warpsift.hardware import WARP_SIZE
 from warpsift.simt import coalesce
 from warpsift.simt.memory import DeviceMemoryError
 from warpsift.simt.recorder import pack, pack_high
 from warpsift.simt.registers import KernelError, Register, Value
-from warpsift.simt.stream import BARRIER, NO_SLOT, SHARED, SLOTS, WARP_SIZE
+from warpsift.simt.stream import BARRIER, NO_SLOT, SHARED, SLOTS
 from warpsift.simt.threads import Threads as BasicThreads
 
 SHUFFLE_STEPS = 5  # log2 of the warp size
@@ -97,7 +100,7 @@ class CollectiveThreads(BasicThreads):
     def newest_load(self) -> int:
         return self._loads
 
-    def issue_shared(self, address: np.ndarray, itemsize: int, returns: bool, uses: tuple) -> None:
+    def issue_shared(self, address: np.ndarray, itemsize: int, returns: bool, uses: tuple[Any, ...]) -> None:
         wait, _, _ = self._dependences(uses)
         self._flush()
         slot = NO_SLOT

@@ -23,12 +23,13 @@ from typing import Any
 
 import numpy as np
 
+from warpsift.hardware import WARP_SIZE
 from warpsift.simt.collectives import CollectiveThreads
 from warpsift.simt.kernel_check import check_kernel
 from warpsift.simt.memory import DeviceArray, DeviceMemory
 from warpsift.simt.recorder import Recorder
 from warpsift.simt.registers import KernelError
-from warpsift.simt.stream import WARP_SIZE, LaunchInfo, Sink
+from warpsift.simt.stream import LaunchInfo, Sink
 from warpsift.simt.threads import Batch
 
 WAVE_THREADS_WITHOUT_RACES = 1 << 16  # only a matter of memory and speed: nothing observable depends on it

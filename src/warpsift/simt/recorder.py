@@ -7,6 +7,9 @@ doubling and are used again by the next wave.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from warpsift.simt import coalesce
@@ -55,7 +58,9 @@ class Recorder:
             self._reserve(len(groups[0]), 0)
         coalesce.emit(self._buffers, groups, low, high)
 
-    def memory(self, emit, groups: Groups, address: np.ndarray, itemsize: int, fields: tuple[int, int]) -> None:
+    def memory(
+        self, emit: Callable[..., Any], groups: Groups, address: np.ndarray, itemsize: int, fields: tuple[int, int]
+    ) -> None:
         """A memory instruction; `emit` is the coalescing rule for its kind."""
         if self._used[0] + len(groups[0]) > self._warp.size or self._used[1] + len(address) > self._tx.size:
             self._reserve(len(groups[0]), len(address))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -27,6 +27,10 @@ Value = Any  # a Register, a Python number or a NumPy scalar
 
 class KernelError(WarpsiftError):
     """A kernel does something that a GPU kernel cannot do."""
+
+
+class NoSuchCallError(KernelError, AttributeError):
+    """A kernel asks its threads for what they do not have."""
 
 
 class Register:
@@ -57,7 +61,7 @@ class Register:
                 "carry the value in a variable made by t.var(...)"
             ) from None
 
-    def _binary(self, other: Value, function: Callable, swapped: bool = False) -> Register:
+    def _binary(self, other: Value, function: Callable[..., Any], swapped: bool = False) -> Register:
         threads = self.threads
         scope = threads.scope
         mine = self.at(scope)
@@ -176,7 +180,7 @@ class Register:
             "Store it to a device array and read that on the host"
         )
 
-    def __iter__(self):
+    def __iter__(self) -> NoReturn:
         raise KernelError("a register cannot be iterated over: use 'for i in t.range(begin, end)'")
 
     __hash__ = None  # type: ignore[assignment]

@@ -22,10 +22,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-WARP_SIZE = 32
-LINE_BYTES = 128  # the coalescer's block; L1 and L2 lines of every GPU modelled here
-SECTOR_BYTES = 32  # the smallest piece that moves below the coalescer
-SECTORS_PER_LINE = LINE_BYTES // SECTOR_BYTES
+from warpsift.hardware import SECTORS_PER_LINE, WARP_SIZE
 
 SLOTS = 16  # scoreboard slots per warp (Maxwell has 6 barriers; 16 lets the recorder never merge two loads needlessly)
 NO_SLOT = 255

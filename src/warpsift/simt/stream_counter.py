@@ -7,16 +7,8 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 from numba import njit
 
-from warpsift.simt.stream import (
-    ALU,
-    KIND_NAMES,
-    LINE_BYTES,
-    SECTORS_PER_LINE,
-    Chunk,
-    LaunchInfo,
-    UnitInfo,
-    UnitOperation,
-)
+from warpsift.hardware import LINE_BYTES, SECTORS_PER_LINE
+from warpsift.simt.stream import ALU, KIND_NAMES, Chunk, LaunchInfo, UnitInfo, UnitOperation
 
 _EVENTS = 16  # columns of the compiled counter, see `_count`
 

@@ -14,17 +14,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from warpsift.hardware import WARP_SIZE
 from warpsift.simt import atomics, coalesce
 from warpsift.simt.memory import DeviceArray, DeviceMemoryError
 from warpsift.simt.recorder import Recorder, pack, pack_high
-from warpsift.simt.registers import KernelError, Register, Value, Variable
+from warpsift.simt.registers import KernelError, NoSuchCallError, Register, Value, Variable
 from warpsift.simt.scope import Scope
-from warpsift.simt.stream import ALU, ATOMIC, LOAD, NO_SLOT, SLOTS, STORE, WARP_SIZE
+from warpsift.simt.stream import ALU, ATOMIC, LOAD, NO_SLOT, SLOTS, STORE
 
 LONGEST_RUN = 60_000  # OP.count has 16 bits
 
@@ -56,6 +57,14 @@ class Threads:
         self._depth = 0  # of the conditions and loops around the statement that runs
         self._abandoned = ""  # the loop that the kernel's text left before its end
         self._run_count = self._run_floats = self._run_chain = self._run_wait = 0
+
+    if not TYPE_CHECKING:  # else every misspelt call of our own would pass the type checker
+
+        def __getattr__(self, name: str) -> Any:
+            raise NoSuchCallError(
+                f"t.{name}: kernels have no such call; a special unit adds its calls when its arrays are bound, "
+                "before the launch"
+            )
 
     # ------------------------------------------------------------------ identity
     # Special registers; cached, so that address arithmetic on one is paid once, as a compiler would.
@@ -335,7 +344,7 @@ class Threads:
         self._issue(STORE, coalesce.emit_lines, array, address, False, (index, value))
         array.storage[position] = value.at(self.scope) if isinstance(value, Register) else value
 
-    def _atomic(self, function: Callable, array: DeviceArray, index: Value, value: Value, used: bool) -> Any:
+    def _atomic(self, function: Callable[..., Any], array: DeviceArray, index: Value, value: Value, used: bool) -> Any:
         position, address = self._address(array, index, 0)
         slot = self._issue(ATOMIC, coalesce.emit_atomics, array, address, used, (index, value))
         scope = self.scope
@@ -408,7 +417,13 @@ class Threads:
             self.spend(1, chained=not index.counts)  # add.s64; of a loop counter: off the critical path
 
     def _issue(
-        self, kind: int, emit: Callable, array: DeviceArray, address: np.ndarray, returns: bool, uses: tuple
+        self,
+        kind: int,
+        emit: Callable[..., Any],
+        array: DeviceArray,
+        address: np.ndarray,
+        returns: bool,
+        uses: tuple[Any, ...],
     ) -> int:
         """Record a memory instruction; gives the scoreboard slot that its result occupies."""
         wait, _, _ = self._dependences(uses)

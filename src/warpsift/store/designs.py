@@ -8,10 +8,10 @@ geometric mean over the workloads that all designs have run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from warpsift.run.request import LOADING
+from warpsift.run.request import LOADING, algorithm_named
 from warpsift.store.canonical_json import to_json
 from warpsift.store.rows import QueryError, Row, flat_row, geometric_mean, need_column, parse_value
 from warpsift.store.store import Record
@@ -35,10 +35,15 @@ class Comparison:
 
 
 def asked(record: Record) -> dict[str, Any]:
-    """What was asked for, flat: fields, options and overrides as they were written."""
+    """What was asked for, flat: fields, options that are not at their default, overrides as they were written.
+
+    Algorithms have different options, so those at their default would set apart designs that are the same.
+    """
     request = dict(record.request)
     flat = {name: value for name, value in request.items() if name not in ("options", "overrides")}
-    return flat | dict(request["options"]) | {k: parse_value(str(v)) for k, v in request["overrides"].items()}
+    usual = {each.name: each.default for each in fields(algorithm_named(request["algorithm"]).options)}
+    options = {name: value for name, value in request["options"].items() if value != usual.get(name)}
+    return flat | options | {k: parse_value(str(v)) for k, v in request["overrides"].items()}
 
 
 def compare(records: Sequence[Record], choice: str, metrics: Sequence[str] = ()) -> Comparison:
@@ -105,7 +110,7 @@ def pareto(records: Sequence[Record], x: str, y: str) -> list[Design]:
         design = {name: value for name, value in wanted.items() if name not in WORKLOAD}
         text = to_json(design)
         choices[text] = design
-        tables.setdefault(text, {})[to_json([wanted[name] for name in WORKLOAD])] = row
+        tables.setdefault(text, {})[to_json([wanted.get(name) for name in WORKLOAD])] = row
     shared = set.intersection(*(set(table) for table in tables.values())) if tables else set()
     if not shared:
         raise QueryError("the designs have no workload in common: narrow them with --where")
@@ -140,8 +145,6 @@ def _mean(rows: list[Row], name: str) -> float:
 
 
 def _with_front(designs: list[Design]) -> list[Design]:
-    from dataclasses import replace
-
     marked, best = [], float("inf")
     for design in designs:
         marked.append(replace(design, on_front=design.y < best))

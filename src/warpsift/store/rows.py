@@ -13,8 +13,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from warpsift.errors import WarpsiftError
-from warpsift.run.request import LOADING, unknown
+from warpsift.errors import WarpsiftError, unknown
+from warpsift.run.request import LOADING, all_options
 from warpsift.store.store import Record
 
 Row = dict[str, Any]
@@ -38,8 +38,10 @@ def flat_row(record: Record) -> Row:
     row |= {name: request[name] for name in LOADING if name in request}  # older stores lack them
     for name in ("nodes", "edges", "stand_in_for"):
         row[name] = record.graph.get(name)
-    for name, value in (record.machine or {}).items():
-        row["machine" if name == "name" else name] = value
+    if record.machine is not None:
+        row["machine"] = record.machine.get("name")
+        row |= record.machine
+        row.pop("name", None)
     row.pop("description", None)
     row |= {key: parse_value(str(v)) for key, v in request["overrides"].items() if key not in row}  # cost coefficients
     _flatten({name: value for name, value in result.items() if name not in _ASIDE}, "", row)
@@ -55,12 +57,15 @@ def flat_row(record: Record) -> Row:
 def _moment(seconds: float | None) -> str | None:
     if seconds is None:
         return None
-    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).isoformat(timespec="seconds")
+    try:
+        return datetime.datetime.fromtimestamp(seconds, datetime.UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):  # no moment of any calendar: a damaged store
+        return None
 
 
 def _flatten(tree: Mapping[str, Any], prefix: str, row: Row) -> None:
     for name, value in tree.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             _flatten(value, f"{prefix}{name}.", row)
         else:
             row[prefix + name] = value
@@ -92,16 +97,15 @@ def columns_of(rows: Iterable[Row]) -> list[str]:
 
 
 def need_column(name: str, rows: Sequence[Row]) -> str:
-    columns = columns_of(rows)
-    if name not in columns:
-        raise QueryError(unknown("column", name, columns))
+    if not any(name in row for row in rows):
+        raise QueryError(unknown("column", name, columns_of(rows)))
     return name
 
 
 # Filters.
 
-_TEST = re.compile(r"\s*([\w.]+)\s*(==|!=|<=|>=|=|<|>|~)\s*(.*?)\s*$", re.DOTALL)
-_AND = re.compile(r"\s+and\s+(?=(?:[^'\"]|'[^']*'|\"[^\"]*\")*$)", re.IGNORECASE)
+_TEST = re.compile(r"([\w.]+)\s*(==|!=|<=|>=|=|<|>|~)")
+_PIECES = re.compile(r"\s+|'[^']*'|\"[^\"]*\"|[^\s'\"]+|['\"]")  # every letter is in exactly one: linear time
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     "=": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
@@ -117,16 +121,29 @@ def where(rows: Sequence[Row], tests: Iterable[str]) -> list[Row]:
     """Rows that pass all tests: "gpu = 'gtx980'", "cycles<1e6", "graph ~ kron", joined by "and" or given apart."""
     kept = list(rows)
     for text in tests:
-        for part in _AND.split(text):
+        for part in _parts(text):
             kept = _passing(rows, kept, part)
     return kept
 
 
+def _parts(text: str) -> list[str]:
+    """The tests that are joined by "and", a word by itself and not inside quotes."""
+    pieces = _PIECES.findall(text)
+    parts, begin = [], 0
+    for at in range(1, len(pieces) - 1):
+        if pieces[at].lower() == "and" and pieces[at - 1].isspace() and pieces[at + 1].isspace():
+            parts.append("".join(pieces[begin:at]))
+            begin = at + 1
+    return [*parts, "".join(pieces[begin:])]
+
+
 def _passing(rows: Sequence[Row], kept: list[Row], text: str) -> list[Row]:
+    text = text.strip()
     found = _TEST.match(text)
     if found is None:
-        raise QueryError(f"cannot read the test {text!r}: write KEY=VALUE, such as gpu=gtx980 or cycles<1e6")
-    name, sign, wanted = found.groups()
+        raise QueryError(f"cannot read the test {text[:60]!r}: write KEY=VALUE, such as gpu=gtx980 or cycles<1e6")
+    name, sign = found.groups()
+    wanted = text[found.end() :].strip()
     if rows:
         need_column(name, rows)
     test = _COMPARE[sign.replace("==", "=")]
@@ -188,7 +205,8 @@ def default_columns(rows: Sequence[Row]) -> list[str]:
     inputs = list(IDENTITY) + [name for name in columns_of(rows) if _is_input(name)]
     chosen = ["algorithm", "graph"]
     for name in inputs:
-        values = {str(row.get(name)) for row in rows}
+        asked = [row for row in rows if name in row or name not in all_options()]  # not all algorithms have an option
+        values = _different(asked, name)
         if len(values) > 1 and name not in chosen and not _follows_gpu(name, rows):
             chosen.append(name)
     timed = any(row.get("microseconds") is not None for row in rows)
@@ -199,13 +217,22 @@ def default_columns(rows: Sequence[Row]) -> list[str]:
     return [name for name in chosen if any(name in row for row in rows)]
 
 
-def _is_input(name: str) -> bool:
-    from dataclasses import fields
+def _different(rows: Sequence[Row], name: str) -> set[Any]:
+    try:
+        return {row.get(name) for row in rows}
+    except TypeError:  # lists
+        return {str(row.get(name)) for row in rows}
 
-    from warpsift.algorithms import Options
+
+@functools.cache
+def _inputs() -> frozenset[str]:
     from warpsift.machines.machine_file import machine_keys
 
-    return name in {f.name for f in fields(Options)} or ("." in name and name in set(machine_keys()))
+    return frozenset([*all_options(), *(key for key in machine_keys() if "." in key)])
+
+
+def _is_input(name: str) -> bool:
+    return name in _inputs()
 
 
 def _follows_gpu(name: str, rows: Sequence[Row]) -> bool:

@@ -1,16 +1,53 @@
-"""Which sources made a result: part of every run's key, so that an edit never meets a stale result."""
+"""Which sources made a result: part of every run's key, so that an edit never meets a stale result.
+
+Every source of the package counts, but for the rooms that only show or check results. Sources of units that other
+packages add count too, whether a run uses the unit or not.
+"""
 
 from __future__ import annotations
 
 import functools
 import hashlib
 import platform
+from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 _PACKAGE = Path(__file__).parent.parent
-# Everything between a loaded graph and a finished result. The graph itself is in the key by its content.
-_FOLDERS = ("algorithms", "costs", "engine", "machines", "simt", "units")
-_FILES = ("api.py", "request.py", "results/energy.py", "results/record.py", "results/sinks.py", "results/timing.py")
+_SUFFIXES = (".py", ".toml", ".csv")
+# They read results and machines, and no run reads them. (`tests/test_house.py` holds that nothing below imports them.)
+SHOWING = ("cli", "report", "studies", "traces", "validation", "hdl")
+
+
+def sources(package: Path = _PACKAGE) -> list[Path]:
+    """Every file of the package whose text can change a result."""
+    found = (path for path in package.rglob("*") if path.suffix in _SUFFIXES)
+    return sorted(path for path in found if path.relative_to(package).parts[0] not in SHOWING)
+
+
+def hash_of(package: Path, others: Iterable[Path] = (), start: str = "") -> str:
+    """The package's sources and those of `others`, folders or files, as one hash; `start` is hashed before them."""
+    digest = hashlib.blake2b(start.encode(), digest_size=8)
+    for root, paths in [(package, sources(package)), *((other.parent, _all(other)) for other in others)]:
+        for path in paths:
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _all(place: Path) -> list[Path]:
+    return sorted(path for path in place.rglob("*") if path.suffix in _SUFFIXES) if place.is_dir() else [place]
+
+
+def _other_packages() -> Iterator[Path]:
+    """Where the units of other packages come from: the folder of the module that declares them, or its file."""
+    from warpsift.units.registry import outside_modules
+
+    for module in outside_modules():
+        spec = find_spec(module)
+        if spec is not None and spec.submodule_search_locations:
+            yield from map(Path, spec.submodule_search_locations)
+        elif spec is not None and spec.origin:
+            yield Path(spec.origin)
 
 
 @functools.cache
@@ -18,13 +55,7 @@ def source_version() -> str:
     """The engine's fingerprint (its sources, Numba, NumPy, Python) and the other sources, as one hash."""
     from warpsift.engine.core.compiled_code import fingerprint
 
-    digest = hashlib.blake2b(fingerprint().encode(), digest_size=8)
-    paths = [_PACKAGE / name for name in _FILES]
-    for folder in _FOLDERS:
-        paths += sorted(p for p in (_PACKAGE / folder).rglob("*") if p.suffix in (".py", ".toml", ".csv"))
-    for path in paths:
-        digest.update(str(path.relative_to(_PACKAGE)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+    return hash_of(_PACKAGE, _other_packages(), fingerprint())
 
 
 def versions() -> dict[str, str]:
@@ -32,7 +63,7 @@ def versions() -> dict[str, str]:
     import numba
     import numpy
 
-    from warpsift import __version__
+    from warpsift.version import __version__
 
     return {
         "warpsift": __version__,

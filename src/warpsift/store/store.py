@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from warpsift.store.canonical_json import from_json, to_json
 from warpsift.store.store_errors import StoreError, translated
+from warpsift.store.stored_json import Columns, no_collecting
 
 if TYPE_CHECKING:
     from warpsift.sweep.plan import Point
@@ -83,11 +84,9 @@ _COLUMNS = "key, status, version, package, request, graph, machine, result, erro
 _COLUMNS += "host_seconds"
 
 
-def _record(row: tuple[Any, ...]) -> Record:
-    values = list(row)
-    for position in range(4, 8):
-        values[position] = None if values[position] is None else from_json(values[position])
-    return Record(*values)
+def _record(row: tuple[Any, ...], columns: Columns) -> Record:
+    columns.check(row)
+    return Record(*row[:4], *columns.decode(row[0], row[4:8]), *row[8:])  # type: ignore[arg-type]
 
 
 def new_owner() -> str:
@@ -272,7 +271,7 @@ class Store:
     def record(self, key: str) -> Record | None:
         with translated(self.path):
             row = self._db.execute(f"SELECT {_COLUMNS} FROM runs WHERE key = ?", (key,)).fetchone()
-        return None if row is None else _record(row)
+        return None if row is None else _record(row, Columns(self.path))
 
     def statuses(self) -> dict[str, str]:
         """Key to status, of every row."""
@@ -283,9 +282,12 @@ class Store:
         """Finished runs in the order in which they finished."""
         wanted = list(statuses)
         marks = ", ".join("?" * len(wanted))
-        with translated(self.path):
-            query = f"SELECT {_COLUMNS} FROM runs WHERE status IN ({marks}) ORDER BY finished_at, key"
-            return [_record(row) for row in self._db.execute(query, wanted)]
+        columns = Columns(self.path)
+        with translated(self.path), no_collecting():
+            query = f"SELECT {_COLUMNS} FROM runs WHERE status IN ({marks})"
+            found = [_record(row, columns) for row in self._db.execute(query, wanted)]
+        # Sorted here: SQLite would write all columns of all rows to a temporary file first.
+        return sorted(found, key=lambda record: (record.finished_at or 0.0, record.key))
 
 
 @contextlib.contextmanager

@@ -24,6 +24,8 @@ def translated(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise StoreError(_message(path, error)) from error
+    except UnicodeDecodeError as error:  # SQLite quotes what it cannot read, byte for byte
+        raise StoreError(f"{path} is damaged: restore a copy, or start a new store with --store") from error
 
 
 def _message(path: Path, error: sqlite3.Error) -> str:

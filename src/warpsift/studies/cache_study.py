@@ -10,46 +10,47 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from warpsift.algorithms import Options
-from warpsift.costs.cacti_table import figures
 from warpsift.graph import CsrGraph
 from warpsift.machines import load_machine
+from warpsift.report.pictures import save_picture
+from warpsift.studies.larger_l1_price import price_of_l1
 from warpsift.studies.mff.mff_measurements import Row, measure
 
 FACTORS = (1, 2, 4, 8, 16)
+__all__ = ["plot", "price_of_l1", "study"]
 PAPER = {"l1_share_of_mff": 0.71, "active_power": 5.3, "static_power": 15.7, "latency": 2.3}
-L1_BYTES = 16 * 1024  # of the paper's GTX 480
 
 
 def study(
     graph: CsrGraph,
     algorithms: Iterable[str] = ("pagerank",),
     gpu: str = "gtx480",
-    overrides: Mapping[str, Any] | None = None,
-    options: Options | None = None,
+    choices: Mapping[str, Any] | None = None,
     note: Callable[[str], None] = lambda text: None,
 ) -> list[Row]:
-    """Rows of cache, factor, cycles, speedup over the plain GPU, and its share of the unit's speedup."""
+    """Rows of cache, factor, cycles, speedup over the plain GPU, and its share of the unit's speedup.
+
+    `choices` are those of a request: overrides, max_iterations, ...
+    """
+    asked = {"gpu": gpu, **(choices or {})}
+    overrides = asked.get("overrides") or {}
     plain = load_machine(gpu, overrides)
     rows: list[Row] = []
     for name in algorithms:
-        chosen = options or Options()
-        if name == "pagerank":  # all super-steps are alike
-            chosen = replace(chosen, max_iterations=1)
+        chosen = asked | ({"max_iterations": 1} if name == "pagerank" else {})  # all super-steps are alike
         note(f"{name} on the plain GPU and with the MFF")
-        base = measure(graph, name, "plain", plain, chosen)
-        unit = measure(graph, name, "mff", plain, chosen)
+        base = measure(graph, name, "plain", chosen)
+        unit = measure(graph, name, "mff", chosen)
         rows.append(_row(base, unit, base, "mff", 1, unit))
         for cache, factor in itertools.product(("l1", "l2"), FACTORS):
-            setting = {**(overrides or {}), f"{cache}.size_bytes": getattr(plain, cache).size_bytes * factor}
+            setting = {**overrides, f"{cache}.size_bytes": getattr(plain, cache).size_bytes * factor}
             mine = base
             if factor > 1:
                 note(f"{name} with {factor} x {cache.upper()}")
-                mine = measure(graph, name, "plain", load_machine(gpu, setting), chosen)
+                mine = measure(graph, name, "plain", chosen | {"overrides": setting})
             rows.append(_row(base, unit, mine, cache, factor, mine))
     return rows
 
@@ -65,18 +66,6 @@ def _row(base: Row, unit: Row, mine: Row, cache: str, factor: int, measured: Row
         "dram_bytes": measured["dram_bytes"],
         "speedup": speedup,
         "share_of_mff": speedup / (base["cycles"] / unit["cycles"]),
-    }
-
-
-def price_of_l1(factor: int = 16, node_nm: int = 32) -> dict[str, float]:
-    """What CACTI says a larger L1 costs, relative to the 16 KB one."""
-    small = figures("cache", L1_BYTES, 256, node_nm, 4)
-    large = figures("cache", L1_BYTES * factor, 256, node_nm, 4)
-    return {
-        "active_power": large.read_pj / small.read_pj,
-        "static_power": large.leakage_mw / small.leakage_mw,
-        "latency": large.access_ns / small.access_ns,
-        "area": large.area_mm2 / small.area_mm2,
     }
 
 
@@ -103,5 +92,5 @@ def plot(rows: Sequence[Row], path: Path) -> None:
     axes.legend(fontsize=8)
     axes.grid(alpha=0.3)
     figure.tight_layout()
-    figure.savefig(path)
+    save_picture(figure, path)
     plt.close(figure)

@@ -9,11 +9,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from warpsift.errors import WarpsiftError
+from warpsift.errors import WarpsiftError, unknown
 from warpsift.report.figures import Figure, Report
 from warpsift.report.html import write_report
 from warpsift.report.provenance import provenance_of
-from warpsift.run.request import unknown
 from warpsift.studies.scale import SCALES, Scale, real_files
 from warpsift.sweep import FailedRun, SweepOptions, run_sweep
 

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-from warpsift.algorithms import ALGORITHMS, Options
-from warpsift.engine.engine import Engine
+from warpsift.algorithms.operators.scheduling import COMPUTE_PHASE
 from warpsift.graph import CsrGraph
-from warpsift.machines import load_machine
-from warpsift.simt import Chunk, Gpu, LaunchInfo, Sink
+from warpsift.report.pictures import save_picture
+from warpsift.run.execute import run_request
+from warpsift.run.observer import Observer
+from warpsift.run.request import make_request
+from warpsift.simt import Chunk, LaunchInfo, Sink
 from warpsift.simt.stream import LINE_SHIFT, LOAD, UnitOperation
-from warpsift.units.mff.mff_drivers import COMPUTE_PHASE
 
 WINDOWS = (1, 2, 4, 8, 16, 32, 64)
 ARRAYS = {"C": "in_sources", "V": "shares"}  # of pagerank.vertex
@@ -111,13 +113,12 @@ def study(
     note: Callable[[str], None] = lambda text: None,
 ) -> list[Row]:
     """One row per window: requests that leave L1 and sectors that come from DRAM, per array and normalised."""
-    machine = load_machine(gpu, overrides)
-    prepared, options = ALGORITHMS["pagerank"].prepare(graph, Options(max_iterations=1))
+    asked = {"gpu": gpu, "overrides": overrides or {}, "style": "vertex", "max_iterations": 1, "check": False}
+    request = make_request("pagerank", graph.name, asked)
     rows: list[Row] = []
     for window in windows:
         note(f"PageRank, window {window}")
-        engine = Engine(machine)
-        ALGORITHMS["pagerank"].styles["vertex"](Gpu(Windowed(engine, window)), prepared, options)
+        engine = run_request(request, graph, Observer(before_engine=partial(Windowed, window=window))).engine
         launch = next(result for result in engine.launches if result.launch.phase == COMPUTE_PHASE)
         row: Row = {"graph": graph.name, "window": window, "cycles": launch.counters.cycles}
         for short, name in ARRAYS.items():
@@ -157,5 +158,5 @@ def plot(rows: Sequence[Row], path: Path) -> None:
     axes.legend(fontsize=8)
     axes.grid(alpha=0.3)
     figure.tight_layout()
-    figure.savefig(path)
+    save_picture(figure, path)
     plt.close(figure)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from warpsift.errors import WarpsiftError
+from warpsift.run.record import graph_facts as run_facts
 from warpsift.run.request import LOADING, Request
 from warpsift.store.canonical_json import digest, to_json
 from warpsift.store.rows import parse_value
@@ -39,8 +40,8 @@ def plan(requests: Iterable[Request], note: Callable[[str], None] | None = None)
 
     Loads every graph to know its content; `note` hears which.
     """
-    from warpsift import __version__
     from warpsift.store.source_version import source_version
+    from warpsift.version import __version__
 
     version = source_version()
     wanted = list(requests)
@@ -73,14 +74,7 @@ def graph_key(request: Request) -> str:
 def graph_facts(request: Request) -> dict[str, Any]:
     """What a report and a key need to know of a graph."""
     graph = request.load()
-    return {
-        "name": graph.name,
-        "nodes": graph.nodes,
-        "edges": graph.edges,
-        "stand_in_for": graph.stand_in_for,
-        "content_hash": graph.content_hash,
-        "generated": graph.provenance.get("format") == "generated",
-    }
+    return {**run_facts(graph), "generated": graph.provenance.get("format") == "generated"}
 
 
 def _machine(request: Request) -> tuple[dict[str, Any] | None, str | None]:
@@ -88,7 +82,7 @@ def _machine(request: Request) -> tuple[dict[str, Any] | None, str | None]:
     if request.gpu is None:
         return None, None
     from warpsift.machines import machine_parameters
-    from warpsift.run.execute import machine_of
+    from warpsift.run.set_up import machine_of
 
     try:
         machine = machine_of(request)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from warpsift.report.remaining_time import RemainingTime
+from warpsift.remaining_time import RemainingTime
 
 if TYPE_CHECKING:
     from warpsift.sweep.plan import Point

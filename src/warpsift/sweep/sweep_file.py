@@ -13,7 +13,8 @@
     algorithm = "wcc"
     graph = "kron-12"
 
-A key is a field of `Request` or of `Options`, or a dotted machine parameter. The word "default" leaves a key alone.
+A key is a field of `Request`, an option of the algorithm or unit, or a dotted machine parameter. The word "default"
+leaves a key alone.
 """
 
 from __future__ import annotations
@@ -23,21 +24,16 @@ import itertools
 import math
 import os
 import tomllib
-import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from warpsift.algorithms import Options
-from warpsift.errors import WarpsiftError
-from warpsift.run.request import Request, RequestError, make_request, unknown
+from warpsift.errors import WarpsiftError, unknown
+from warpsift.paths import is_file
+from warpsift.run.request import REQUEST_FIELDS, Request, RequestError, all_options, make_request
 
 SECTIONS = ("common", "grid", "point")
-REQUEST_KEYS = tuple(f.name for f in fields(Request) if f.name not in ("overrides", "options"))
-OPTION_KEYS = tuple(f.name for f in fields(Options))
+REQUEST_KEYS = tuple(name for name in REQUEST_FIELDS if name != "overrides")
 DEFAULT = "default"
 MAX_POINTS = 100_000  # beyond this a slip of the pen is likelier than a wish
 
@@ -55,7 +51,7 @@ def read_sweep(path: str | os.PathLike[str]) -> list[Request]:
         raise SweepError(f"{file}: no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SweepError(f"{file}: cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # not only TOMLDecodeError: integers of 5,000 digits, nested lists
         raise SweepError(f"{file}: {error}") from error
     try:
         return sweep_requests(tree, file.parent)
@@ -137,17 +133,15 @@ def _choices(table: Mapping[str, Any], kind: str) -> Iterator[dict[str, Any]]:
 
 
 def _check_keys(alternative: Mapping[str, Any]) -> None:
-    from warpsift.machines.machine_file import machine_keys
-
-    machine = [*machine_keys(), *_cost_keys()]
+    machine, own = _machine_keys(), [*REQUEST_KEYS, *all_options()]
     for name in alternative:
-        if name in REQUEST_KEYS or name in OPTION_KEYS or name in machine:
+        if name in own or name in machine:
             continue
         section = name.rpartition(".")[0]
         if section:
             siblings = [key for key in machine if key.rpartition(".")[0] == section]
-            raise SweepError(unknown("machine parameter", name, siblings or machine))
-        raise SweepError(unknown("key", name, [*REQUEST_KEYS, *OPTION_KEYS]) + ", or a machine parameter (l2.ways)")
+            raise SweepError(unknown("machine parameter", name, siblings or list(machine)))
+        raise SweepError(unknown("key", name, own) + ", or a machine parameter (l2.ways)")
 
 
 def _request(choice: Mapping[str, Any], folder: Path | None) -> Request:
@@ -155,10 +149,9 @@ def _request(choice: Mapping[str, Any], folder: Path | None) -> Request:
     for needed in ("algorithm", "graph"):
         if not isinstance(chosen.get(needed), str):
             raise SweepError(f"every point needs '{needed}', a text such as {needed} = \"{_EXAMPLE[needed]}\"")
-    _check_types(chosen)
     algorithm, graph = chosen.pop("algorithm"), _beside(folder, chosen.pop("graph"))
-    own = {name: value for name, value in chosen.items() if name in REQUEST_KEYS or name in OPTION_KEYS}
-    overrides = {name: value for name, value in chosen.items() if name not in own}
+    overrides = {name: value for name, value in chosen.items() if "." in name}
+    own = {name: value for name, value in chosen.items() if name not in overrides}
     if own.get("gpu") is not None:
         own["gpu"] = _beside(folder, own["gpu"])
     elif overrides:
@@ -171,6 +164,14 @@ _EXAMPLE = {"algorithm": "bfs", "graph": "kron-12"}
 
 
 @functools.cache
+def _machine_keys() -> dict[str, None]:
+    """Machine parameters and prices, in their order."""
+    from warpsift.machines.machine_file import machine_keys
+
+    return dict.fromkeys([*machine_keys(), *_cost_keys()])
+
+
+@functools.cache
 def _cost_keys() -> tuple[str, ...]:
     """Prices that a point may replace, costs.NAME, and what the SMs do while a unit works, costs.gpu_idle."""
     from warpsift.costs.coefficients import gpu_table, names
@@ -179,22 +180,6 @@ def _cost_keys() -> tuple[str, ...]:
 
     tables = [*map(gpu_table, names()), *(unit.prices() for unit in units().values())]
     return (*dict.fromkeys(f"costs.{name}" for table in tables for name in table.coefficients), GPU_IDLE_KEY)
-
-
-@functools.cache
-def _kinds() -> dict[str, Any]:
-    return {**typing.get_type_hints(Options), **typing.get_type_hints(Request)}
-
-
-def _check_types(chosen: Mapping[str, Any]) -> None:
-    kinds = _kinds()
-    for name, value in chosen.items():
-        if name not in kinds:
-            continue
-        try:
-            msgspec.convert(value, kinds[name])
-        except msgspec.ValidationError as error:
-            raise SweepError(f"'{name}' = {value!r}: {str(error)[0].lower()}{str(error)[1:]}") from error
 
 
 def _check_gpu(gpu: str) -> None:
@@ -215,6 +200,6 @@ def _beside(folder: Path | None, name: str) -> str:
     """A file beside the sweep file wins; anything else stays as written."""
     if folder is not None and not Path(name).is_absolute():
         path = folder / name.partition("::")[0]
-        if path.is_file():
+        if is_file(path):
             return str(folder / name)
     return name

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from warpsift.report.remaining_time import in_words
+from warpsift.remaining_time import in_words
 from warpsift.sweep.sweep_estimate import SweepEstimate
 from warpsift.watching import describe, watching
 

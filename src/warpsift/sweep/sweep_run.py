@@ -24,10 +24,11 @@ from warpsift.store.store import HEARTBEAT_SECONDS, Record, Store, StoreError, n
 from warpsift.sweep.plan import Point, plan
 from warpsift.sweep.sweep_progress import SweepProgress
 from warpsift.sweep.work import Report, Task, execute
-from warpsift.sweep.workers import DaskPool, LocalPool
+from warpsift.sweep.workers import ClusterError, DaskPool, LocalPool
 
 SMALLEST = "grid-3x3"  # a graph to compile with
 POLL_SECONDS = 1.0  # how often to look whether another sweep has finished a point
+TRIES_AFTER_CANCEL = 5  # a cluster that cancels a point so often will not run it
 TRIES_AFTER_DEATH = 2  # a worker may die for reasons of its own (memory taken by others); not twice over one point
 
 
@@ -87,8 +88,10 @@ class _State:
     todo: deque[Point]
     later: list[Point] = field(default_factory=list)  # another sweep is running these
     running: dict[Future[Report], Point] = field(default_factory=dict)
-    again: list[Point] = field(default_factory=list)  # still ours: their worker died
+    again: list[Point] = field(default_factory=list)  # still ours: their worker died, or the cluster let go of them
     deaths: dict[str, int] = field(default_factory=dict)
+    lost: list[tuple[Point, Exception]] = field(default_factory=list)  # their workers died once too often
+    cancels: dict[str, int] = field(default_factory=dict)
 
 
 def run_sweep(
@@ -142,7 +145,9 @@ def compile_for(points: Iterable[Point], progress: SweepProgress) -> None:
     progress.note("preparing the timing engine" if any(r.gpu for r in kinds.values()) else "preparing the kernels")
     graph = load_graph(SMALLEST)
     for request in kinds.values():
-        small = replace(request, graph=SMALLEST, check=False, options=replace(request.options, source=None))
+        # The source may not be a node of the small graph.
+        source: dict[str, Any] = {"source": None} if hasattr(request.options, "source") else {}
+        small = replace(request, graph=SMALLEST, check=False, options=replace(request.options, **source))
         with contextlib.suppress(Exception):  # a point that cannot run is recorded when its turn comes
             run_request(small, graph, Observer())
 
@@ -179,8 +184,9 @@ def run_points(
                 _start(state, ledger, pool, progress, (owner, before))
                 if state.running:
                     ended, _ = wait(state.running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
-                    for future in ended:
-                        _keep(state, future, ledger, progress)
+                    if sum(_keep(state, future, ledger, progress) for future in ended):
+                        pool.check()  # before anything is given up: the cluster itself may be gone
+                        _give_up(state, ledger, progress)
                 elif state.later:
                     progress.note(f"waiting for {len(state.later)} that another sweep is running")
                     time.sleep(POLL_SECONDS)
@@ -220,26 +226,44 @@ def _submit(state: _State, pool: LocalPool | DaskPool, point: Point) -> None:
     state.running[pool.submit(execute, task)] = point
 
 
-def _keep(state: _State, future: Future[Report], ledger: Store, progress: SweepProgress) -> None:
-    """Write down what came of a task."""
+def _keep(state: _State, future: Future[Report], ledger: Store, progress: SweepProgress) -> bool:
+    """Write down what came of a task; True if nothing did: it was cancelled, or its worker was lost."""
     point = state.running.pop(future)
     try:
         report = future.result()
-    except CancelledError:
-        ledger.fail(point, "CancelledError", "the task was cancelled by the cluster")
+    except CancelledError:  # not a failure: nobody has run it
+        state.cancels[point.key] = state.cancels.get(point.key, 0) + 1
+        state.again.append(point)
+        return True
     except Exception as error:  # the worker, not the run: those come back as data
         state.deaths[point.key] = state.deaths.get(point.key, 0) + 1
         if state.deaths[point.key] < TRIES_AFTER_DEATH:
             state.again.append(point)
-            return
-        ledger.fail(point, type(error).__name__, f"{error} ({state.deaths[point.key]} times)")
+        else:
+            state.lost.append((point, error))
+        return True
+    if report.result is not None:
+        ledger.finish(point, report.result, report.host, report.host_seconds)
+        progress.finished(point, "done", seconds=report.host_seconds)
     else:
-        if report.result is not None:
-            ledger.finish(point, report.result, report.host, report.host_seconds)
-            progress.finished(point, "done", seconds=report.host_seconds)
-            return
         ledger.fail(point, report.error_kind, report.error, report.host)
-    progress.finished(point, "failed")
+        progress.finished(point, "failed")
+    return False
+
+
+def _give_up(state: _State, ledger: Store, progress: SweepProgress) -> None:
+    """The pool is there: what is lost again and again is the fault of the point, or of those who cancel it."""
+    for point, error in state.lost:
+        ledger.fail(point, type(error).__name__, f"{error} ({state.deaths[point.key]} times)")
+        progress.finished(point, "failed")
+    state.lost.clear()
+    often = [point for point in state.again if state.cancels.get(point.key, 0) >= TRIES_AFTER_CANCEL]
+    if often:
+        request = often[0].request
+        raise ClusterError(
+            f"{request.algorithm} on {request.graph} was cancelled {TRIES_AFTER_CANCEL} times by the cluster: "
+            "see its scheduler's log; what is not finished is not marked as failed"
+        )
 
 
 class _Heartbeat:

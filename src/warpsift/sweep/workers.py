@@ -7,6 +7,7 @@ from its standard input and ends when that closes, so that killing a sweep leave
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import pickle
 import queue
@@ -16,16 +17,19 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor, Future
 from pathlib import Path
 from typing import IO, Any
 
 from warpsift.errors import WarpsiftError
+from warpsift.private_folder import guard_numba
 
 # One task per worker is as parallel as we want it: libraries must not start threads of their own.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _LENGTH = struct.Struct("<Q")
+RECONNECT_SECONDS = 10.0  # a scheduler that answers again within this time is the same cluster
 
 
 class WorkerDied(WarpsiftError):
@@ -54,10 +58,13 @@ def receive(pipe: IO[bytes]) -> Any:
 
 
 def start_worker() -> subprocess.Popen[bytes]:
-    paths = [str(Path(__file__).parents[2]), *filter(None, sys.path)]
+    """A process that imports what this one can, but never what lies in the working directory."""
+    here = Path.cwd().resolve()
+    paths = [path for path in sys.path if path and Path(path).resolve() != here]
     environment = {**os.environ, **dict.fromkeys(_ONE_THREAD, "1")}
-    environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
-    command = [sys.executable, "-m", "warpsift.sweep.worker_process"]
+    environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([str(Path(__file__).parents[2]), *paths]))
+    guard_numba(environment)
+    command = [sys.executable, "-P", "-m", "warpsift.sweep.worker_process"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
 
 
@@ -86,6 +93,9 @@ class LocalPool(Executor):
     def slots(self) -> int:
         """How many tasks to have under way."""
         return self.workers
+
+    def check(self) -> None:
+        """A pool of processes here is always there."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         if kwargs:
@@ -157,6 +167,15 @@ def _knock(address: str) -> None:
         raise ValueError("an address is HOST:PORT or PROTOCOL://HOST:PORT")
 
 
+def _quiet(package: str) -> dict[logging.Logger, int]:
+    """Let a package log nothing: Dask writes tracebacks of a lost scheduler, of which we say one line. What was set."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == package]
+    levels = {logger: logger.level for logger in map(logging.getLogger, [package, *names])}
+    for logger in levels:
+        logger.setLevel(logging.CRITICAL + 1)
+    return levels
+
+
 class DaskPool(Executor):
     """The workers of a Dask cluster; they may come and go. Dask itself repeats the task of a lost worker."""
 
@@ -166,6 +185,8 @@ class DaskPool(Executor):
         except ImportError as error:
             raise ClusterError("--dask needs the package distributed: pip install 'warpsift[dask]'") from error
         where: dict[str, Any] = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
+        self._address = address
+        self._loud = _quiet("distributed")
         try:
             _knock(address)
             self._client = Client(**where, timeout=timeout_seconds, set_as_default=False)
@@ -178,13 +199,42 @@ class DaskPool(Executor):
 
     def slots(self) -> int:
         """Two tasks per thread, so that none waits for this process between two; one while there is no worker."""
-        return max(1, 2 * sum(self._client.nthreads().values()))
+        self.check()
+        with self._lost_is_said():
+            return max(1, 2 * sum(self._client.nthreads().values()))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        return self._executor.submit(fn, *args, **kwargs)
+        with self._lost_is_said():
+            return self._executor.submit(fn, *args, **kwargs)
+
+    def check(self) -> None:
+        """Raise ClusterError if the scheduler is gone; wait a little for one that is just coming back."""
+        deadline = time.monotonic() + RECONNECT_SECONDS
+        while self._client.status != "running":
+            with self._lost_is_said():
+                _knock(self._address)  # at once, where nobody listens any more
+            if self._client.status in ("closed", "closing") or time.monotonic() > deadline:
+                raise self._lost()
+            time.sleep(0.1)
+
+    @contextlib.contextmanager
+    def _lost_is_said(self) -> Iterator[None]:
+        """Whatever Dask raises when its scheduler does not answer is one error."""
+        try:
+            yield
+        except (OSError, TimeoutError, CancelledError, RuntimeError) as error:  # CommClosedError is an OSError
+            raise self._lost() from error
+
+    def _lost(self) -> ClusterError:
+        return ClusterError(
+            f"the Dask scheduler at {self._address} was lost; what had come back is kept: start it again and repeat "
+            "the command"
+        )
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         with contextlib.suppress(Exception):  # the scheduler may be gone already
             self._executor.shutdown(wait=False)
         with contextlib.suppress(Exception):
             self._client.close(timeout=5)
+        for logger, level in self._loud.items():
+            logger.setLevel(level)

@@ -13,7 +13,7 @@ _HOMES = {
     "TraceWriter": "writer",
     "list_kernels": "header",
     "replay": "reader",
-    "time_trace": "run",
+    "time_trace": "trace_timing",
 }
 
 __all__ = ["TraceError", *_HOMES]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpsift.hardware import WARP_SIZE
 from warpsift.simt.coalesce import order_by_warp
-from warpsift.simt.stream import OP, WARP_SIZE, Chunk
+from warpsift.simt.stream import OP, Chunk
 
 
 class StreamBuffers:

@@ -18,10 +18,12 @@ import numba
 import platformdirs
 from numba.core import types
 
+from warpsift.private_folder import code_folder
 from warpsift.simt.stream import OP
 
 _HERE = Path(__file__).parent
-_SOURCES = (*sorted(_HERE.glob("*.py")), _HERE.parent / "simt" / "coalesce.py", _HERE.parent / "simt" / "stream.py")
+_OTHERS = ("hardware.py", "simt/coalesce.py", "simt/stream.py")
+_SOURCES = (*sorted(_HERE.glob("*.py")), *(_HERE.parent / name for name in _OTHERS))
 
 
 def _directory() -> str:
@@ -29,7 +31,7 @@ def _directory() -> str:
     for path in _SOURCES:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     root = Path(os.environ.get("WARPSIFT_CACHE_DIR") or platformdirs.user_cache_dir("warpsift"))
-    return str(root / "traces" / digest.hexdigest()[:16])
+    return str(code_folder(root / "traces") / digest.hexdigest()[:16])
 
 
 DIRECTORY = _directory()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpsift.hardware import WARP_SIZE
 from warpsift.simt import coalesce
 from warpsift.simt import stream as s
 from warpsift.traces.compiled import BUFFERS, INTS, PAIR, TABLES, compiled, i64, void
@@ -213,10 +214,10 @@ def memory_space(row, address, bases):
 def localise(W, row, address, local_base):
     """Where a thread's local memory lies: word by word, the 32 lanes of a warp side by side, warp after warp."""
     k = 0
-    for lane in range(s.WARP_SIZE):
+    for lane in range(WARP_SIZE):
         if (row[MASK] >> lane) & 1:
             offset = (address[k] - local_base) & (LOCAL_BYTES_PER_THREAD - 1)
-            word = (W[GRID_WARP] * (LOCAL_BYTES_PER_THREAD >> 2) + (offset >> 2)) * s.WARP_SIZE + lane
+            word = (W[GRID_WARP] * (LOCAL_BYTES_PER_THREAD >> 2) + (offset >> 2)) * WARP_SIZE + lane
             address[k] = local_base + word * 4 + (offset & 3)
             k += 1
 
@@ -282,7 +283,7 @@ def add_memory(buffers, tables, row, address, bases):
 def add_instruction(buffers, tables, row, addresses, bases):
     """Append one instruction of the current warp to the stream."""
     lanes = np.int64(0)
-    for lane in range(s.WARP_SIZE):
+    for lane in range(WARP_SIZE):
         lanes += (row[MASK] >> lane) & 1
     if row[CODE] >= FIRST_MEMORY and lanes > 0:
         begin = row[FIRST_ADDRESS]

@@ -12,7 +12,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from warpsift.simt.stream import WARP_SIZE, LaunchInfo
+from warpsift.hardware import WARP_SIZE
+from warpsift.paths import is_file, is_folder
+from warpsift.simt.stream import LaunchInfo
 from warpsift.traces.trace_errors import TraceError
 
 VERSIONS = (
@@ -27,7 +29,6 @@ WIDTHS = (1, 2, 4, 8, 16)
 ARRAYS = (*(f"{width}-byte accesses" for width in WIDTHS), "local memory")
 ELEMENT_BYTES = (*WIDTHS, 4)
 
-_FIELD = re.compile(r"-(?P<name>[^=]+?)\s*=\s*(?P<value>.*?)\s*$")
 _DIMENSIONS = re.compile(r"\((\d+),(\d+),(\d+)\)$")
 _NEEDED = ("kernel name", "grid dim", "block dim", "accelsim tracer version")
 
@@ -80,10 +81,10 @@ def parse_header(lines: list[str], where: str) -> Header:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        match = _FIELD.match(line)
-        if match is None:
+        name, equals, value = line[1:].partition("=")
+        if not (line.startswith("-") and name and equals):
             raise TraceError(f"{where}, line {number}: expected '-name = value', found {line.strip()[:60]!r}")
-        found[match["name"].strip()] = (number, match["value"])
+        found[name.strip()] = (number, value.strip())
     for name in _NEEDED:
         if name not in found:
             raise TraceError(f"{where}: the header has no '-{name} = ...'; is this a kernel trace (.traceg)?")
@@ -154,9 +155,9 @@ def _check(header: Header, fields: _Fields) -> None:
 
 def list_kernels(path: Path) -> list[Path]:
     """The kernel traces of a run: of a folder with `kernelslist.g`, of such a list, or one trace by itself."""
-    if path.is_dir():
+    if is_folder(path):
         path = path / "kernelslist.g"
-    if not path.is_file():
+    if not is_file(path):
         raise TraceError(f"{path}: no such file; --trace takes a folder with kernelslist.g, or a .traceg file")
     if ".traceg" in path.name:
         return [path]
@@ -166,11 +167,13 @@ def list_kernels(path: Path) -> list[Path]:
             name = line.strip()
             if not name or name.startswith("Memcpy"):  # copies by the host take no simulated time
                 continue
-            if not name.startswith("kernel") or "/" in name or "\\" in name:
+            if not name.startswith("kernel") or "/" in name or "\\" in name or not name.isprintable():
                 raise TraceError(
                     f"{path}, line {number}: expected 'kernel-N.traceg' or 'Memcpy...', found {name[:60]!r}"
                 )
             kernels.append(path.parent / name)
+            if not is_file(kernels[-1]):  # not a pipe either, which would wait for its writer
+                raise TraceError(f"{path}, line {number}: there is no file {name[:60]!r} beside it")
     if not kernels:
         raise TraceError(f"{path}: lists no kernel")
     return kernels

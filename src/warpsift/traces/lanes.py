@@ -7,6 +7,7 @@ where in its word an access began, is lost; lines, sectors, their order and atom
 
 from __future__ import annotations
 
+from warpsift.hardware import SECTOR_BYTES, SECTORS_PER_LINE
 from warpsift.simt import coalesce
 from warpsift.simt import stream as s
 from warpsift.traces.compiled import INTS, compiled, i64, void
@@ -17,16 +18,16 @@ def lane_addresses(kind, lanes, transactions, width, out):
     """Fill out[:lanes] so that the coalescer makes `transactions` of it."""
     sectors = 0
     for entry in transactions:
-        for sector in range(s.SECTORS_PER_LINE):
+        for sector in range(SECTORS_PER_LINE):
             if (entry >> sector) & 1:
                 sectors += (entry >> s.REPEAT_SHIFT) & 255 if kind == s.ATOMIC else 1
     spare = lanes - sectors
-    words = max(1, s.SECTOR_BYTES // width)
+    words = max(1, SECTOR_BYTES // width)
     at = 0
     for entry in transactions:
         repeat = (entry >> s.REPEAT_SHIFT) & 255 if kind == s.ATOMIC else 1
         line = (entry >> s.LINE_SHIFT) << coalesce.LINE_BITS
-        for sector in range(s.SECTORS_PER_LINE):
+        for sector in range(SECTORS_PER_LINE):
             if not (entry >> sector) & 1:
                 continue
             extra = min(max(spare, 0), repeat * (words - 1))

@@ -13,15 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
-from warpsift.simt.stream import WARP_SIZE, Sink
+from warpsift.hardware import WARP_SIZE
+from warpsift.simt.stream import Sink
 from warpsift.traces import convert
 from warpsift.traces import scan_text as scan
 from warpsift.traces.buffers import StreamBuffers
 from warpsift.traces.compiled import BUFFERS, INTS, TABLE, TABLES, compiled, i64
-from warpsift.traces.files import TraceFile
 from warpsift.traces.header import Header, list_kernels, parse_header
 from warpsift.traces.opcodes import CODES, HASHES
 from warpsift.traces.trace_errors import TraceError
+from warpsift.traces.trace_file import TraceFile
 
 CHUNK_OPS = 1 << 17
 # A thread block is held in memory as a whole.

@@ -9,11 +9,15 @@ NVBit can report it wrongly. A row has the columns below; an error stops the sca
 in `state`.
 """
 
-from __future__ import annotations
+from __future__ import annotations  # noqa: I001 (many characters on few lines)
 
 import numpy as np
 
-from warpsift.simt.stream import WARP_SIZE
+from warpsift.hardware import WARP_SIZE
+from warpsift.traces.characters import (
+    DOT, EQUALS, HASH, MINUS, NEWLINE, NINE, RETURN, SMALL, SMALL_A, SMALL_C, SMALL_F, SMALL_H, SMALL_I, SMALL_L,
+    SMALL_N, SMALL_T, SMALL_W, SMALL_X, SPACE, TAB, ZERO, A, B, D, E, F, I, R, S, U, W, Z,
+)  # fmt: skip
 from warpsift.traces.compiled import BYTES, INTS, TABLE, compiled, i64, void
 from warpsift.traces.opcodes import ADDRESSED_ALU, ALU, BARRIER, FIRST_MEMORY, UNSUPPORTED, class_of
 
@@ -57,10 +61,10 @@ def next_token(text, state):
         return 0
     at = state[AT]
     end = state[LINE_END]
-    while at < end and (text[at] == 32 or text[at] == 9 or text[at] == 13):
+    while at < end and (text[at] == SPACE or text[at] == TAB or text[at] == RETURN):
         at += 1
     state[TOKEN] = at
-    while at < end and text[at] != 32 and text[at] != 9 and text[at] != 13:
+    while at < end and text[at] != SPACE and text[at] != TAB and text[at] != RETURN:
         at += 1
     state[TOKEN_END] = at
     state[AT] = at
@@ -82,7 +86,7 @@ def decimal(text, state):
     if next_token(text, state) == 0:
         return fail(state, TOO_SHORT)
     at = state[TOKEN]
-    negative = text[at] == 45
+    negative = text[at] == MINUS
     if negative:
         at += 1
     digits = state[TOKEN_END] - at
@@ -90,7 +94,7 @@ def decimal(text, state):
         return fail(state, NOT_DECIMAL)
     value = np.int64(0)
     for k in range(at, state[TOKEN_END]):
-        digit = np.int64(text[k]) - 48
+        digit = np.int64(text[k]) - ZERO
         if digit < 0 or digit > 9:
             return fail(state, NOT_DECIMAL)
         value = value * 10 + digit
@@ -104,19 +108,19 @@ def hexadecimal(text, state, most_bits):
         return fail(state, TOO_SHORT)
     at = state[TOKEN]
     end = state[TOKEN_END]
-    if end - at > 2 and text[at] == 48 and (text[at + 1] | 32) == 120:
+    if end - at > 2 and text[at] == ZERO and (text[at + 1] | SMALL) == SMALL_X:
         at += 2
-    while end - at > 1 and text[at] == 48:
+    while end - at > 1 and text[at] == ZERO:
         at += 1
     if end - at > 15:
         return fail(state, TOO_BIG)
     value = np.int64(0)
     for k in range(at, end):
         letter = np.int64(text[k])
-        if 48 <= letter <= 57:
-            digit = letter - 48
-        elif 97 <= (letter | 32) <= 102:
-            digit = (letter | 32) - 87
+        if ZERO <= letter <= NINE:
+            digit = letter - ZERO
+        elif SMALL_A <= (letter | SMALL) <= SMALL_F:
+            digit = (letter | SMALL) - SMALL_A + 10
         else:
             return fail(state, NOT_HEX)
         value = value << 4 | digit
@@ -131,17 +135,17 @@ def register(text, state):
     if next_token(text, state) == 0:
         return fail(state, TOO_SHORT)
     at = state[TOKEN]
-    general = text[at] == 82  # R
-    while at < state[TOKEN_END] and 65 <= text[at] <= 90:
+    general = text[at] == R
+    while at < state[TOKEN_END] and A <= text[at] <= Z:
         at += 1
     digits = state[TOKEN_END] - at
     if at == state[TOKEN] or digits < 1 or digits > 3:
         return fail(state, NOT_REGISTER)
     value = np.int64(0)
     for k in range(at, state[TOKEN_END]):
-        if not 48 <= text[k] <= 57:
+        if not ZERO <= text[k] <= NINE:
             return fail(state, NOT_REGISTER)
-        value = value * 10 + np.int64(text[k]) - 48
+        value = value * 10 + np.int64(text[k]) - ZERO
     if not general or at - state[TOKEN] != 1 or value >= ZERO_REGISTER:
         return np.int64(NO_REGISTER)
     return value
@@ -150,19 +154,19 @@ def register(text, state):
 @compiled(void(BYTES, i64, i64, INTS))
 def modifier(text, begin, end, row):
     """One part of an opcode after a dot: .64 and .U8 give the width, .E a 64-bit address, .WIDE a 64-bit result."""
-    if end - begin == 1 and text[begin] == 69:  # E
+    if end - begin == 1 and text[begin] == E:
         row[EXTENDED] = 1
-    if end - begin == 4 and text[begin] == 87 and text[begin + 1] == 73:  # WIDE
+    if end - begin == 4 and text[begin] == W and text[begin + 1] == I:  # WIDE
         row[DEST_SPAN] = 2
-    if end - begin == 3 and text[begin] == 65 and text[begin + 1] == 82 and row[CODE] == BARRIER:  # BAR.ARV: no wait
+    if end - begin == 3 and text[begin] == A and text[begin + 1] == R and row[CODE] == BARRIER:  # BAR.ARV: no wait
         row[CODE] = ALU
-    if text[begin] == 85 or text[begin] == 83 or text[begin] == 70:  # U, S, F
+    if text[begin] == U or text[begin] == S or text[begin] == F:
         begin += 1
     bits = np.int64(0)
     for k in range(begin, end):
-        if not 48 <= text[k] <= 57 or bits > 1024:
+        if not ZERO <= text[k] <= NINE or bits > 1024:
             return
-        bits = bits * 10 + np.int64(text[k]) - 48
+        bits = bits * 10 + np.int64(text[k]) - ZERO
     if row[WIDTH] == 0 and bits >= 8:
         row[WIDTH] = min(bits // 8, 16)
 
@@ -175,16 +179,16 @@ def opcode(text, state, row, hashes, codes):
         return
     end = state[TOKEN_END]
     at = state[TOKEN]
-    while at < end and text[at] != 46:
+    while at < end and text[at] != DOT:
         at += 1
     row[CODE] = class_of(text, state[TOKEN], at, hashes, codes)
     row[WIDTH] = 0
     row[EXTENDED] = 0
-    row[DEST_SPAN] = 2 if text[state[TOKEN]] == 68 and row[CODE] < FIRST_MEMORY else 1  # DADD, DFMA: 64 bits
+    row[DEST_SPAN] = 2 if text[state[TOKEN]] == D and row[CODE] < FIRST_MEMORY else 1  # DADD, DFMA: 64 bits
     while at < end:
         begin = at + 1
         at = begin
-        while at < end and text[at] != 46:
+        while at < end and text[at] != DOT:
             at += 1
         if at > begin:
             modifier(text, begin, at, row)
@@ -274,37 +278,37 @@ def instruction(text, state, row, addresses, hashes, codes):
 def directive(text, state, row):
     """A line that is no instruction; 0 if it is to be skipped."""
     begin = state[AT]
-    while begin < state[LINE_END] and text[begin] <= 32:
+    while begin < state[LINE_END] and text[begin] <= SPACE:
         begin += 1
     first = text[begin]
     second = text[begin + 1] if begin + 1 < state[LINE_END] else 0
-    if first == 35:  # '#': #BEGIN_TB, #END_TB or a comment
-        row[CODE] = BEGIN_BLOCK if second == 66 else END_BLOCK
-        return 1 if second == 66 or second == 69 else 0
-    if first == 99:  # cluster id, cluster cta, cluster rank
+    if first == HASH:  # #BEGIN_TB, #END_TB or a comment
+        row[CODE] = BEGIN_BLOCK if second == B else END_BLOCK
+        return 1 if second in (B, E) else 0
+    if first == SMALL_C:  # cluster id, cluster cta, cluster rank
         return 0
-    if first == 116 and second == 104:
+    if first == SMALL_T and second == SMALL_H:
         row[CODE] = BLOCK_ID
-    elif first == 119 and second == 97:
+    elif first == SMALL_W and second == SMALL_A:
         row[CODE] = WARP
-    elif first == 105 and second == 110:
+    elif first == SMALL_I and second == SMALL_N:
         row[CODE] = INSTRUCTIONS
     else:
         fail(state, BAD_DIRECTIVE)
         return 1
     wanted = 3 if row[CODE] == BLOCK_ID else 1
     at = begin
-    while at < state[LINE_END] and text[at] != 61:
+    while at < state[LINE_END] and text[at] != EQUALS:
         at += 1
     for k in range(wanted):
         value = np.int64(0)
         at += 1
-        while at < state[LINE_END] and text[at] == 32:
+        while at < state[LINE_END] and text[at] == SPACE:
             at += 1
-        if at >= state[LINE_END] or not 48 <= text[at] <= 57:
+        if at >= state[LINE_END] or not ZERO <= text[at] <= NINE:
             fail(state, BAD_DIRECTIVE)
-        while at < state[LINE_END] and 48 <= text[at] <= 57 and value < 1 << 40:
-            value = value * 10 + np.int64(text[at]) - 48
+        while at < state[LINE_END] and ZERO <= text[at] <= NINE and value < 1 << 40:
+            value = value * 10 + np.int64(text[at]) - ZERO
             at += 1
         row[SOURCE + k] = value
     return 1
@@ -318,7 +322,7 @@ def scan(text, state, rows, addresses, hashes, codes):
     state[USED] = 0
     while at < text.size and state[ERROR] == 0:
         end = at
-        while text[end] != 10:
+        while text[end] != NEWLINE:
             end += 1
         state[LINE_NUMBER] += 1
         state[AT] = at
@@ -330,8 +334,9 @@ def scan(text, state, rows, addresses, hashes, codes):
         state[AT] = state[TOKEN]
         row = rows[count]
         row[LINE] = state[LINE_NUMBER]
-        hexadecimal_digit = 48 <= first <= 57 or 97 <= first <= 102 or 65 <= first <= 70
-        if hexadecimal_digit and not (first == 99 and state[LINE_END] > state[AT] + 1 and text[state[AT] + 1] == 108):
+        hexadecimal_digit = ZERO <= first <= NINE or SMALL_A <= first <= SMALL_F or A <= first <= F
+        cluster = first == SMALL_C and state[LINE_END] > state[AT] + 1 and text[state[AT] + 1] == SMALL_L
+        if hexadecimal_digit and not cluster:
             instruction(text, state, row, addresses, hashes, codes)
             count += 1
         elif directive(text, state, row) != 0:

@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from warpsift.run import execute as api
+from warpsift.run.observer import Observer
 from warpsift.run.record import RunResult, by_phase
 from warpsift.run.request import Request
+from warpsift.run.run_energy import add_energy
+from warpsift.run.set_up import engine_of, machine_of
 from warpsift.run.sinks import Observed
+from warpsift.run.timing import add_timing
 from warpsift.traces.header import list_kernels
 
 
@@ -20,21 +23,21 @@ def time_trace(
     *,
     overrides: Mapping[str, Any] | None = None,
     sample_interval_cycles: int = 0,
-    observer: api.Observer | None = None,
+    observer: Observer | None = None,
 ) -> RunResult:
     """Read a trace folder (with kernelslist.g) or one .traceg file, and time it; without `gpu`, only count.
 
     Phases are kernels. There is no answer to check, and no graph; other fields are as `warpsift.simulate` gives them.
     """
-    observer = observer or api.Observer()
+    observer = observer or Observer()
     kernels = list_kernels(Path(path))
     from warpsift.traces.reader import replay_kernel  # compiled code: not before the files are known to be there
 
     request = Request(
         "trace", str(path), gpu=gpu, overrides=overrides or {}, sample_interval_cycles=sample_interval_cycles
     )
-    machine = api.machine_of(request)
-    engine = api.engine_of(machine, request, observer)
+    machine = machine_of(request)
+    engine = engine_of(machine, request, observer)
     sink = Observed(engine, observer.on_launch, observer.also)
     start = time.perf_counter()
     for number, kernel in enumerate(kernels):
@@ -58,6 +61,7 @@ def time_trace(
         host_seconds=time.perf_counter() - start,
     )
     if engine is not None and machine is not None:
-        api.add_timing(result, engine, machine, 0)
-        api.add_energy(result, engine, machine, request)
+        add_timing(result, engine, machine, 0)
+        add_energy(result, engine, machine, request)
+        engine.close()
     return result

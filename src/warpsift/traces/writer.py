@@ -17,7 +17,8 @@ from typing import IO, cast
 
 import numpy as np
 
-from warpsift.simt.stream import COMMAND, WARP_SIZE, Chunk, LaunchInfo, UnitOperation
+from warpsift.hardware import WARP_SIZE
+from warpsift.simt.stream import COMMAND, Chunk, LaunchInfo, UnitOperation
 from warpsift.traces import spell
 from warpsift.traces.trace_errors import TraceError
 

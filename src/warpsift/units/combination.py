@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from warpsift.algorithms.options import joined
 from warpsift.units.unit import Driver, Unit, UnitError
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class Combination(Unit):
         self.title = f"{computing.title}; vertex scheduling by the {scheduling.title}"
         self.style, self.place, self.section = computing.style, computing.place, computing.section
         self.spec_type, self.tables = computing.spec_type, computing.tables
+        declared = [part.options for part in self.parts if part.options is not None]
+        self.options = joined(*declared) if declared else None
 
     def drivers(self, machine: Machine | None) -> Mapping[str, Driver]:
         scheduling, computing = self.parts
@@ -75,5 +78,6 @@ def combine(units: Sequence[Unit]) -> Unit:
     styles = ", ".join(f"{unit.name}: {unit.style}" for unit in units)
     raise UnitError(
         f"unit '{name}': these do not combine ({styles}): one must schedule vertices and another do the compute stage "
-        f"of the vertex style, such as scu+mff; to see units side by side, compare --units none,{name.replace('+', ',')}"
+        f"of the vertex style, such as scu+mff; to see units side by side, "
+        f"compare --units none,{name.replace('+', ',')}"
     )

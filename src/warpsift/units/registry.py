@@ -6,11 +6,11 @@ Another package adds units by an entry point of the group `warpsift.units` that 
 from __future__ import annotations
 
 import functools
-from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
+from warpsift.errors import unknown
 from warpsift.machines.unit_sections import SpecTypes, describe_units
 from warpsift.units.unit import Unit, UnitError
 
@@ -32,6 +32,11 @@ def _modules() -> Mapping[str, str]:
     """Section -> module, those of other packages behind ours."""
     others = {found.name: found.value for found in entry_points(group=ENTRY_POINTS)}
     return {**BUILT_IN, **{name: others[name] for name in sorted(others) if name not in BUILT_IN}}
+
+
+def outside_modules() -> list[str]:
+    """The modules of other packages that declare units."""
+    return [module for section, module in _modules().items() if section not in BUILT_IN]
 
 
 def socket_of(section: str) -> int:
@@ -61,9 +66,7 @@ def unit_names() -> list[str]:
 
 def unit_named(name: str) -> Unit:
     if name not in units():
-        near = get_close_matches(name, unit_names(), 1)
-        hint = f"did you mean '{near[0]}'? " if near else ""
-        raise UnitError(f"unknown unit '{name}': {hint}choose one of {', '.join(unit_names())}")
+        raise UnitError(unknown("unit", name, unit_names()))
     return units()[name]
 
 

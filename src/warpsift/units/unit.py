@@ -20,7 +20,7 @@ from warpsift.errors import WarpsiftError
 if TYPE_CHECKING:
     import msgspec
 
-    from warpsift.algorithms import Outcome
+    from warpsift.algorithms import Options, Outcome
     from warpsift.algorithms.operators.scheduling import ActiveSet
     from warpsift.costs.area import AreaReport
     from warpsift.costs.coefficients import CostTable
@@ -58,6 +58,8 @@ class Unit:
     schedules = False  # can make the list of active vertices for another unit (`active_set`)
     scheduled: Sequence[str] = ()  # algorithms whose list of active vertices another unit may make
     area_choices: Mapping[str, Sequence[str]] = MappingProxyType({})  # how it may be built: keywords of `area`
+    network_stalls: Sequence[str] = ()  # its counters of cycles in which it waits for the interconnect
+    options: type[Options] | None = None  # what a user may choose beyond the algorithm's options
     tables: Path  # folder with its prices (prices.toml) and gate counts
 
     def spec(self, machine: Machine) -> Any:

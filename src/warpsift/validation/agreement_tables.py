@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from warpsift.machines import load_machine
+from warpsift.report.pictures import save_picture
 from warpsift.validation.agreement import (
     LATENCIES,
     Comparison,
@@ -125,5 +126,5 @@ def draw_scatter(comparisons: list[Comparison], path: Path) -> None:
     axes.legend(frameon=False, title="band: within 25 %")
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
+    save_picture(figure, path, dpi=150)
     pyplot.close(figure)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from warpsift.algorithms.common import cheapest_arcs
+from warpsift.algorithms.answer_check import cheapest_arcs
 from warpsift.graph import CsrGraph
 from warpsift.simt import DeviceArray, Gpu, kernel
 from warpsift.validation import inputs

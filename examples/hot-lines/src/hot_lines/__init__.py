@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
+from warpsift.machines.ranges import Bounds, range_problems
 from warpsift.units import Place, Unit
 
 
 class HotLinesSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The `[hot_lines]` section of a machine file; our own design."""
 
-    entries: int = 16  # counters per slice
+    entries: Annotated[int, Bounds(1, 1024, "counters per slice", "each is searched in one clock")] = 16
 
     def problems(self, machine: Any = None) -> Iterator[str]:
-        if not 1 <= self.entries <= 1024:
-            yield f"hot_lines.entries = {self.entries} must lie between 1 and 1024"
+        yield from range_problems(self, "hot_lines.")
+
+    def host_bytes(self, machine: Any) -> dict[str, int]:
+        return {"hot_lines.entries": machine.l2.slices * self.entries * 16}
 
 
 class HotLinesUnit(Unit):

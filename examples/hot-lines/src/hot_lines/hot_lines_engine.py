@@ -71,9 +71,12 @@ class HotLinesComponent(UnitComponent):
         reads = counters["hot_lines_counted"] + counters["hot_lines_replaced"]
         return {"monitored reads are counted once": (reads, counters["hot_lines_reads"])}
 
+    def keep(self, arrays):
+        self.entries = arrays["hot_lines.entries"].copy()
+
 
 def hottest(engine, count=10):
-    """The lines read most, with their counts, over all slices."""
-    entries = engine._arena.arrays["hot_lines.entries"]
+    """The lines read most, with their counts, over all slices, once a run is over."""
+    entries = engine.units["hot_lines"].entries
     best = np.argsort(entries["count"])[::-1][:count]
     return [(int(entries["line"][k]), int(entries["count"][k])) for k in best if entries["count"][k]]

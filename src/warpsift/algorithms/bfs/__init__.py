@@ -9,16 +9,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from warpsift.algorithms.algorithm import Algorithm, Outcome, Verdict
+from warpsift.algorithms.answer_check import compare
 from warpsift.algorithms.bfs import direction, frontier, vertex
-from warpsift.algorithms.common import INFINITY, Algorithm, Options, Outcome, Verdict, compare, with_source
+from warpsift.algorithms.bfs.bfs_options import BfsOptions
+from warpsift.algorithms.conventions import INFINITY
+from warpsift.algorithms.source_node import with_source
 from warpsift.graph import CsrGraph
 
 
-def prepare(graph: CsrGraph, options: Options) -> tuple[CsrGraph, Options]:
+def prepare(graph: CsrGraph, options: BfsOptions) -> tuple[CsrGraph, BfsOptions]:
     return graph, replace(options, source=with_source(graph, options))
 
 
-def check(graph: CsrGraph, outcome: Outcome, options: Options) -> Verdict:
+def check(graph: CsrGraph, outcome: Outcome, options: BfsOptions) -> Verdict:
     from scipy.sparse.csgraph import breadth_first_order
 
     order, predecessor = breadth_first_order(graph.to_scipy(), options.source, directed=True)
@@ -30,4 +34,4 @@ def check(graph: CsrGraph, outcome: Outcome, options: Options) -> Verdict:
 
 
 STYLES = {"frontier": frontier.run, "vertex": vertex.run, "direction": direction.run}
-BFS = Algorithm("bfs", "breadth-first search", STYLES, check, prepare)
+BFS = Algorithm("bfs", "breadth-first search", STYLES, check, prepare, BfsOptions)

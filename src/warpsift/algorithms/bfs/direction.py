@@ -10,8 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.bfs.bfs_options import BfsOptions
 from warpsift.algorithms.bfs.frontier import contract_frontier, expand_frontier
-from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Queue, Work
+from warpsift.algorithms.conventions import INFINITY
+from warpsift.algorithms.device_graph import DeviceGraph
+from warpsift.algorithms.frontier_queue import Queue
 from warpsift.algorithms.operators.compaction import append
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, Register, kernel
@@ -82,7 +86,7 @@ class State:
         self.nodes[0].fill(node=np.array([source]))
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: BfsOptions) -> Outcome:
     assert options.source is not None
     state = State(gpu, graph, options.source)
     degrees = graph.out_degrees

@@ -10,9 +10,15 @@ its edges are expanded twice. The answer stays right; the ledger says what it co
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from warpsift.algorithms.common import INFINITY, THREADS_PER_CTA, DeviceGraph, Options, Outcome, Queue, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.bfs.bfs_options import BfsOptions
+from warpsift.algorithms.conventions import INFINITY, THREADS_PER_CTA
+from warpsift.algorithms.device_graph import DeviceGraph
+from warpsift.algorithms.frontier_queue import Queue
 from warpsift.algorithms.operators.compaction import append, compact
 from warpsift.algorithms.operators.gathering import gather_edges
 from warpsift.graph import CsrGraph
@@ -116,7 +122,7 @@ def tiles_per_cta(gpu: Gpu, count: int) -> int:
     return max(1, min(MOST_TILES_PER_CTA, tiles // gpu.residency.resident_ctas(THREADS_PER_CTA)))
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: BfsOptions) -> Outcome:
     assert options.source is not None
     device = DeviceGraph(gpu, graph)
     labels = gpu.memory.full("labels", graph.nodes, INFINITY)
@@ -152,7 +158,7 @@ def expand_frontier(gpu: Gpu, device: DeviceGraph, nodes: Queue, edges: Queue, w
     work.edges_touched += len(edges)
 
 
-def contract_frontier(gpu: Gpu, edges: Queue, following: Queue, seen: tuple, options: Options) -> None:
+def contract_frontier(gpu: Gpu, edges: Queue, following: Queue, seen: tuple[Any, ...], options: BfsOptions) -> None:
     """The edge frontier's unvisited nodes into the next node frontier; `seen` is bitmask, labels and depth."""
     count = len(edges)
     following.reserve(count)

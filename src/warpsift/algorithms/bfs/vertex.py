@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.bfs.bfs_options import BfsOptions
+from warpsift.algorithms.conventions import INFINITY
+from warpsift.algorithms.device_graph import DeviceGraph
 from warpsift.algorithms.operators.scheduling import ActiveSet
+from warpsift.algorithms.operators.target_occupancy import launch_shape
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
-from warpsift.units.mff.mff_lists import launch_shape
 
 
 @kernel
@@ -31,7 +34,7 @@ def advance(t, vertices, offsets, targets, levels, level, active, scheme, checke
             scheme.activate(t, neighbour)
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: BfsOptions) -> Outcome:
     assert options.source is not None
     device = DeviceGraph(gpu, graph)
     levels = gpu.memory.full("levels", graph.nodes, INFINITY)

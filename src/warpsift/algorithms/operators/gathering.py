@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from warpsift.hardware import WARP_SIZE
 from warpsift.simt import DeviceArray, Register, Threads
-from warpsift.simt.stream import WARP_SIZE
 
 # emit(edge, position, payload): what to do with one edge, its place in the output, and its node's payload
 Emit = Callable[[Register, Register, Register | None], None]
@@ -29,16 +29,19 @@ def reserve(t: Threads, counter: DeviceArray, total: Register) -> Register:
 
 
 def gather_edges(
-    t: Threads, begin: Register, degree: Register, payload: Register | None, counter: DeviceArray, emit: Emit
+    t: Threads, begin: Register, degree: Register, payload: Register | None, counter: DeviceArray | None, emit: Emit
 ) -> None:
-    """Call `emit` for every edge `begin .. begin + degree` of every thread of the CTA."""
+    """Call `emit` for every edge `begin .. begin + degree` of every thread of the CTA.
+
+    Without a counter nothing is reserved, for an `emit` that writes no queue: positions count from 0 in each CTA.
+    """
     coarse = t.select(degree >= WARP_SIZE, degree, 0)
     fine = degree - coarse
     # one scan for both sums, side by side in 64 bits, as Merrill's tuple scan
     both_at, both_total = t.cta_scan((coarse.astype(np.int64) << 32) + fine)
     coarse_at, fine_at = (both_at >> 32).astype(np.int32), both_at.astype(np.int32)
     coarse_total, fine_total = (both_total >> 32).astype(np.int32), both_total.astype(np.int32)
-    base = reserve(t, counter, coarse_total + fine_total)
+    base = t.var(0) if counter is None else reserve(t, counter, coarse_total + fine_total)
     left = t.var(coarse)
     place = base + coarse_at
     _by_cta(t, begin, left, place, payload, emit)

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.algorithms.common import Algorithm, OptionError, Options, Outcome, Verdict
+from warpsift.algorithms.algorithm import Algorithm, Outcome, Verdict
 from warpsift.algorithms.pagerank import frontier, vertex
+from warpsift.algorithms.pagerank.pagerank_options import PagerankOptions
 from warpsift.graph import CsrGraph
 
 RELATIVE_TOLERANCE = 1e-3  # float32 sums of up to 10^5 terms against float64
 
 
-def prepare(graph: CsrGraph, options: Options) -> tuple[CsrGraph, Options]:
-    if not 0 < options.damping < 1:
-        raise OptionError(f"damping must lie between 0 and 1, not {options.damping}")
+def prepare(graph: CsrGraph, options: PagerankOptions) -> tuple[CsrGraph, PagerankOptions]:
     return graph, options
 
 
-def check(graph: CsrGraph, outcome: Outcome, options: Options) -> Verdict:
+def check(graph: CsrGraph, outcome: Outcome, options: PagerankOptions) -> Verdict:
     import scipy.sparse
 
     shape = (graph.nodes, graph.nodes)
@@ -42,4 +41,5 @@ def check(graph: CsrGraph, outcome: Outcome, options: Options) -> Verdict:
     return Verdict(False, f"node {node}: {outcome.values[node]}, SciPy's power iteration says {rank[node]}")
 
 
-PAGERANK = Algorithm("pagerank", "PageRank", {"frontier": frontier.run, "vertex": vertex.run}, check, prepare)
+STYLES = {"frontier": frontier.run, "vertex": vertex.run}
+PAGERANK = Algorithm("pagerank", "PageRank", STYLES, check, prepare, PagerankOptions, checks_partial=True)

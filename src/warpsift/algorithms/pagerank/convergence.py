@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.algorithms.common import Options
+from warpsift.algorithms.pagerank.pagerank_options import PagerankOptions
 from warpsift.simt import DeviceArray, Gpu, Threads, kernel
 
 MOST_ITERATIONS = 100
@@ -29,7 +29,7 @@ def converge(t, new, old, largest):
 
 
 class Convergence:
-    def __init__(self, gpu: Gpu, mean_rank: float, options: Options) -> None:
+    def __init__(self, gpu: Gpu, mean_rank: float, options: PagerankOptions) -> None:
         self.largest = gpu.memory.empty("largest_change", 1, np.int32)
         self._limit = options.epsilon * mean_rank
         self._most = MOST_ITERATIONS if options.max_iterations is None else options.max_iterations

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Queue, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.device_graph import DeviceGraph
+from warpsift.algorithms.frontier_queue import Queue
 from warpsift.algorithms.operators.gathering import gather_edges
 from warpsift.algorithms.pagerank.convergence import Convergence, converge
+from warpsift.algorithms.pagerank.pagerank_options import PagerankOptions
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
 
@@ -49,7 +52,7 @@ def clear(t, sums):
     t.store(sums, t.id, np.float32(0))
 
 
-def dampening(graph: CsrGraph, options: Options, rank: np.ndarray) -> tuple[np.float32, np.float32]:
+def dampening(graph: CsrGraph, options: PagerankOptions, rank: np.ndarray) -> tuple[np.float32, np.float32]:
     """base and factor of `rank = base + factor * sum`; the host adds the dangling nodes' rank to the base."""
     scale = 1.0 / max(graph.nodes, 1) if options.normalize else 1.0
     base = options.damping * scale
@@ -58,7 +61,7 @@ def dampening(graph: CsrGraph, options: Options, rank: np.ndarray) -> tuple[np.f
     return np.float32(base), np.float32(1 - options.damping)
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: PagerankOptions) -> Outcome:
     device = DeviceGraph(gpu, graph)
     mean_rank = 1.0 / max(graph.nodes, 1) if options.normalize else 1.0
     ranks = [gpu.memory.full(f"rank{k}", graph.nodes, mean_rank, np.float32) for k in range(2)]

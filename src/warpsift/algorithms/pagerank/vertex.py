@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.device_graph import DeviceGraph
+from warpsift.algorithms.operators.target_occupancy import launch_shape
 from warpsift.algorithms.pagerank.convergence import Convergence, record_change
 from warpsift.algorithms.pagerank.frontier import dampening
+from warpsift.algorithms.pagerank.pagerank_options import PagerankOptions
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
-from warpsift.units.mff.mff_lists import launch_shape
 
 
 @kernel
@@ -35,7 +37,7 @@ def apply(t, total, rank, inverse_degree, shares, largest):
     record_change(t, change, largest)
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: PagerankOptions) -> Outcome:
     device = DeviceGraph(gpu, graph)
     nodes = graph.nodes
     mean_rank = 1.0 / max(nodes, 1) if options.normalize else 1.0

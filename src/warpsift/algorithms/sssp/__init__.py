@@ -9,28 +9,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from warpsift.algorithms.common import (
-    INFINITY,
-    Algorithm,
-    Options,
-    Outcome,
-    Verdict,
-    cheapest_arcs,
-    compare,
-    with_source,
-)
+from warpsift.algorithms.algorithm import Algorithm, Outcome, Verdict
+from warpsift.algorithms.answer_check import cheapest_arcs, compare
+from warpsift.algorithms.conventions import INFINITY
+from warpsift.algorithms.source_node import with_source
 from warpsift.algorithms.sssp import frontier, vertex
+from warpsift.algorithms.sssp.sssp_options import SsspOptions
 from warpsift.graph import CsrGraph, require_nonnegative_weights
 
 
-def prepare(graph: CsrGraph, options: Options) -> tuple[CsrGraph, Options]:
+def prepare(graph: CsrGraph, options: SsspOptions) -> tuple[CsrGraph, SsspOptions]:
     if graph.weights is None or options.random_weights:
         graph = graph.with_random_weights(options.seed)
     require_nonnegative_weights(graph, "sssp")
     return graph, replace(options, source=with_source(graph, options))
 
 
-def check(graph: CsrGraph, outcome: Outcome, options: Options) -> Verdict:
+def check(graph: CsrGraph, outcome: Outcome, options: SsspOptions) -> Verdict:
     from scipy.sparse.csgraph import dijkstra
 
     distance = dijkstra(cheapest_arcs(graph), directed=True, indices=options.source)
@@ -42,6 +37,5 @@ def check(graph: CsrGraph, outcome: Outcome, options: Options) -> Verdict:
     return compare(np.where(close, 0, ours), np.where(close, 0, distance), "SciPy's Dijkstra to 1e-4")
 
 
-SSSP = Algorithm(
-    "sssp", "single-source shortest paths", {"frontier": frontier.run, "vertex": vertex.run}, check, prepare
-)
+STYLES = {"frontier": frontier.run, "vertex": vertex.run}
+SSSP = Algorithm("sssp", "single-source shortest paths", STYLES, check, prepare, SsspOptions)

@@ -16,9 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import DTypeLike
 
-from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Queue, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.conventions import INFINITY
+from warpsift.algorithms.device_graph import DeviceGraph
+from warpsift.algorithms.frontier_queue import Queue
 from warpsift.algorithms.operators.compaction import Destination, append_to_two
 from warpsift.algorithms.operators.gathering import gather_edges
+from warpsift.algorithms.sssp.sssp_options import SsspOptions
 from warpsift.graph import CsrGraph
 from warpsift.simt import DeviceArray, Gpu, kernel
 
@@ -91,7 +95,7 @@ class State:
     far: list[Queue]  # the far pile, and the one it is contracted into
 
 
-def delta_of(graph: CsrGraph, options: Options) -> float:
+def delta_of(graph: CsrGraph, options: SsspOptions) -> float:
     """How far the threshold moves: the user's, or 32 * mean weight / mean degree."""
     assert graph.weights is not None
     if options.delta is None and graph.edges == 0:
@@ -103,7 +107,7 @@ def delta_of(graph: CsrGraph, options: Options) -> float:
     return max(LARGEST_STEP * float(graph.weights.mean()) / (graph.edges / graph.nodes), least)
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: SsspOptions) -> Outcome:
     assert options.source is not None and graph.weights is not None
     state = allocate(gpu, graph, options.source)
     work = Work(edges=graph.edges)

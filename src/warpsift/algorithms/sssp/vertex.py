@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.conventions import INFINITY
+from warpsift.algorithms.device_graph import DeviceGraph
 from warpsift.algorithms.operators.scheduling import ActiveSet
+from warpsift.algorithms.operators.target_occupancy import launch_shape
+from warpsift.algorithms.sssp.sssp_options import SsspOptions
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
-from warpsift.units.mff.mff_lists import launch_shape
 
 
 @kernel
@@ -42,7 +45,7 @@ def commit(t, vertices, pending, values, active, scheme):
         t.store(values, vertex, new)
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: SsspOptions) -> Outcome:
     assert options.source is not None and graph.weights is not None
     device = DeviceGraph(gpu, graph)
     kind = graph.weights.dtype

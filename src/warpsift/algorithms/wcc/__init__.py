@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.algorithms.common import Algorithm, Options, Outcome, Verdict, compare
+from warpsift.algorithms.algorithm import Algorithm, Outcome, Verdict
+from warpsift.algorithms.answer_check import compare
 from warpsift.algorithms.wcc import frontier, vertex
+from warpsift.algorithms.wcc.wcc_options import WccOptions
 from warpsift.graph import CsrGraph
 
 
-def prepare(graph: CsrGraph, options: Options) -> tuple[CsrGraph, Options]:
+def prepare(graph: CsrGraph, options: WccOptions) -> tuple[CsrGraph, WccOptions]:
     return graph, options
 
 
-def check(graph: CsrGraph, outcome: Outcome, options: Options) -> Verdict:
+def check(graph: CsrGraph, outcome: Outcome, options: WccOptions) -> Verdict:
     from scipy.sparse.csgraph import connected_components
 
     count, label = connected_components(graph.to_scipy(), directed=True, connection="weak")
@@ -25,4 +27,5 @@ def check(graph: CsrGraph, outcome: Outcome, options: Options) -> Verdict:
     return compare(outcome.values, smallest[label], "SciPy's connected components")
 
 
-WCC = Algorithm("wcc", "weakly connected components", {"frontier": frontier.run, "vertex": vertex.run}, check, prepare)
+STYLES = {"frontier": frontier.run, "vertex": vertex.run}
+WCC = Algorithm("wcc", "weakly connected components", STYLES, check, prepare, WccOptions)

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Queue, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.device_graph import DeviceGraph
+from warpsift.algorithms.frontier_queue import Queue
 from warpsift.algorithms.operators.compaction import append
 from warpsift.algorithms.operators.gathering import gather_edges
+from warpsift.algorithms.wcc.wcc_options import WccOptions
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
 
@@ -55,7 +58,7 @@ def compact(t, nodes, flags, count, lookup, frontier, frontier_count):
     append(t, keep, frontier_count, (frontier, node))
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: WccOptions) -> Outcome:
     device = DeviceGraph(gpu, graph)
     labels = gpu.memory.array("labels", np.arange(graph.nodes, dtype=np.int32))
     lookup = gpu.memory.empty("lookup", graph.nodes)

@@ -32,7 +32,7 @@ FOREVER = 1 << 62  # a time that never comes
 # the host's first caches, so its speed is a matter of how many of their lines it touches.
 HOST_LINE_BYTES = 64
 
-# Names of the component records, in the order in which they lie behind the root; those of special units lie behind them.
+# Names of the component records, in the order in which they lie behind the root; those of special units follow.
 COMPONENTS = ("wheel", "sampler", "sockets", "sm", "l1", "noc", "l2", "dram")
 UNIT_SOCKETS = 16  # units that one process may know
 COMPONENT_BYTES = 19 * HOST_LINE_BYTES  # room for each; odd, so that they do not compete for the same sets of a cache
@@ -63,8 +63,8 @@ def accessor(dtype: np.dtype) -> Any:
     itemsize = dtype.itemsize
 
     @intrinsic
-    def row(typing_context, address, index):  # type: ignore[no-untyped-def]
-        def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def row(typing_context, address, index):
+        def codegen(context, builder, signature, arguments):
             base, position = arguments
             offset = builder.mul(position, context.get_constant(types.int64, itemsize))
             return builder.inttoptr(builder.add(base, offset), context.get_value_type(record_type))
@@ -104,8 +104,8 @@ def _record_at(offset: int, dtype: np.dtype) -> Any:
     record_type = numba.from_dtype(dtype)
 
     @intrinsic
-    def record(typing_context, S):  # type: ignore[no-untyped-def]
-        def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def record(typing_context, S):
+        def codegen(context, builder, signature, arguments):
             root = builder.ptrtoint(arguments[0], cgutils.intp_t)
             where = builder.add(root, context.get_constant(types.int64, offset))
             return builder.inttoptr(where, context.get_value_type(record_type))

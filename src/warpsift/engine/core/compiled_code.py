@@ -1,9 +1,10 @@
 """Where compiled engine code is kept, and why an edit is never ignored.
 
 Numba's own cache looks only at the file of the compiled function: an edit in a function that it calls, in another file,
-would silently run old code. So the engine's code goes into a directory named by the hash of everything that it
-is made of: all engine sources (for a unit, its own too), the stream's and the machines' constants, the versions of Numba and NumPy, and the
-processor. Only entry points are kept there (`jit.entry`, `jit.callback`); each has a mark that says it is complete.
+would silently run old code. So the engine's code goes into a directory named by the hash of everything that it is made
+of: all engine sources (for a unit, its own too), constants of the hardware, the stream and the machines, the versions
+of Numba and NumPy, and the processor. Only entry points are kept there (`jit.entry`, `jit.callback`); each has a mark
+that says it is complete.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numba
 import numpy as np
 import platformdirs
 
+from warpsift.private_folder import code_folder
 from warpsift.watching import watcher
 
 _ENGINE = Path(__file__).parents[1]
@@ -36,6 +38,7 @@ def sources() -> list[Path]:
     """Every file whose text can change the engine's compiled code."""
     return [
         *sorted(_ENGINE.rglob("*.py")),
+        _PACKAGE / "hardware.py",
         _PACKAGE / "simt" / "stream.py",
         *sorted((_PACKAGE / "machines").glob("*.py")),
     ]
@@ -62,11 +65,12 @@ def root() -> Path:
 
 @functools.cache
 def _prepare(version: str) -> Path:
-    folder = root() / version
+    every = code_folder(root())
+    folder = every / version
     with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         os.utime(folder)
-        for old in root().iterdir():
+        for old in every.iterdir():
             if time.time() - old.stat().st_mtime > _KEEP_SECONDS:
                 shutil.rmtree(old, ignore_errors=True)
     return folder

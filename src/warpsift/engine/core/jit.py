@@ -52,14 +52,14 @@ def _typeof_inner(value: Inner, context: Any) -> Any:
     return types.Dispatcher(value.dispatcher)
 
 
-def compiled(result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
+def compiled(result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare a function of the engine, for other functions of the engine to call; plain Python without the JIT.
 
     It is compiled for the signature given here, so that nothing is compiled for types that a literal happens to have,
     and only when an entry point needs it. It has no wrapper for Python: those take a sixth of the compiler's time.
     """
 
-    def decorate(function: Callable) -> Callable:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         if not JIT_ENABLED:
             return function
         short = len(function.__code__.co_code) <= INLINED_BYTECODE
@@ -68,7 +68,7 @@ def compiled(result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
     return decorate
 
 
-def _callees(function: Callable, seen: set[int]) -> Iterator[Inner]:
+def _callees(function: Callable[..., Any], seen: set[int]) -> Iterator[Inner]:
     """The compiled functions that one calls, directly or not, callees first."""
     names = [*function.__code__.co_names, *(c for c in function.__code__.co_freevars)]
     for name in names:
@@ -79,7 +79,7 @@ def _callees(function: Callable, seen: set[int]) -> Iterator[Inner]:
             yield found
 
 
-def _compile_callees(function: Callable, step: Callable[[], None]) -> None:
+def _compile_callees(function: Callable[..., Any], step: Callable[[], None]) -> None:
     for callee in _callees(function, set()):
         if callee.dispatcher.nopython_signatures:
             continue
@@ -88,7 +88,9 @@ def _compile_callees(function: Callable, step: Callable[[], None]) -> None:
         step()
 
 
-def _compile_once(part: str, function: Callable, own: tuple[Path, str] | None, make: Callable[[], Any]) -> Any:
+def _compile_once(
+    part: str, function: Callable[..., Any], own: tuple[Path, str] | None, make: Callable[[], Any]
+) -> Any:
     """Compile a function with all that it calls and keep it, or load it from the cache."""
     name = f"{function.__module__}.{function.__name__}"
     with compiled_code.directory(own) as folder:
@@ -102,14 +104,14 @@ def _compile_once(part: str, function: Callable, own: tuple[Path, str] | None, m
         return make()
 
 
-def entry(part: str, result: Any, *arguments: Any) -> Callable[[Callable], Callable]:
+def entry(part: str, result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Declare a function that Python calls: compiled now with all that it calls, or loaded when it is first called.
 
     Only entry points are kept in the cache, since each brings along what it calls. `part` is what the progress line
     says is being compiled.
     """
 
-    def decorate(function: Callable) -> Callable:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         if not JIT_ENABLED:
             return function
 
@@ -123,19 +125,20 @@ def entry(part: str, result: Any, *arguments: Any) -> Callable[[Callable], Calla
     return decorate
 
 
-def callback(part: str, key: str, result: Any, *arguments: Any) -> Callable[[Callable], Any]:
+def callback(part: str, key: str, result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], Any]:
     """Declare a function that compiled code calls by its `.address`, with sources of its own beside the engine's.
 
     It is compiled apart from the engine, so that the engine is the same whoever is plugged in. `key` is what beside the
     sources decides its code.
     """
 
-    def decorate(function: Callable) -> Any:
+    def decorate(function: Callable[..., Any]) -> Any:
         if not JIT_ENABLED:
             return PlainCallback(function)
 
         def make() -> Any:
-            return numba.cfunc(result(*arguments), cache=True, error_model="numpy", boundscheck=False)(function)
+            options: dict[str, Any] = {"cache": True, "error_model": "numpy", "boundscheck": False}
+            return numba.cfunc(result(*arguments), **options)(function)
 
         return _compile_once(part, function, (Path(function.__code__.co_filename).parent, key), make)
 
@@ -145,14 +148,14 @@ def callback(part: str, key: str, result: Any, *arguments: Any) -> Callable[[Cal
 class PlainCallback:
     """A callback without the JIT: its address is a number under which plain Python finds it."""
 
-    by_address: ClassVar[dict[int, Callable]] = {}
+    by_address: ClassVar[dict[int, Callable[..., Any]]] = {}
 
-    def __init__(self, function: Callable) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.address = id(function)
         self.by_address[self.address] = function
 
 
-def from_python(function: Any) -> Callable:
+def from_python(function: Any) -> Callable[..., Any]:
     """A compiled function made callable from Python, for tests: compiled, with what it calls, when first called."""
     if not JIT_ENABLED:
         return function

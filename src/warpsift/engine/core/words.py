@@ -24,8 +24,8 @@ def _plain_store(address: int, index: int, value: int) -> None:
 
 
 @intrinsic
-def _jit_load(typing_context, address, index):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+def _jit_load(typing_context, address, index):
+    def codegen(context, builder, signature, arguments):
         pointer = builder.inttoptr(arguments[0], cgutils.intp_t.as_pointer())
         return builder.load(builder.gep(pointer, [arguments[1]]))
 
@@ -33,8 +33,8 @@ def _jit_load(typing_context, address, index):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def _jit_store(typing_context, address, index, value):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+def _jit_store(typing_context, address, index, value):
+    def codegen(context, builder, signature, arguments):
         pointer = builder.inttoptr(arguments[0], cgutils.intp_t.as_pointer())
         builder.store(arguments[2], builder.gep(pointer, [arguments[1]]))
         return context.get_dummy_value()
@@ -47,8 +47,8 @@ def _plain_prefetch(address: int, index: int) -> None:
 
 
 @intrinsic
-def _jit_prefetch(typing_context, address, index):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+def _jit_prefetch(typing_context, address, index):
+    def codegen(context, builder, signature, arguments):
         pointer = builder.inttoptr(builder.add(arguments[0], arguments[1]), cgutils.voidptr_t)
         kind = ir.IntType(32)
         function = builder.module.declare_intrinsic(
@@ -77,16 +77,16 @@ def _plain_popcount(word: int) -> Any:
 
 
 @intrinsic
-def _jit_ctz(typing_context, word):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+def _jit_ctz(typing_context, word):
+    def codegen(context, builder, signature, arguments):
         return builder.cttz(arguments[0], cgutils.true_bit)
 
     return types.int64(types.int64), codegen
 
 
 @intrinsic
-def _jit_popcount(typing_context, word):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+def _jit_popcount(typing_context, word):
+    def codegen(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])
 
     return types.int64(types.int64), codegen
@@ -98,8 +98,8 @@ popcount: Any = _jit_popcount if JIT_ENABLED else _plain_popcount
 
 
 @intrinsic
-def _jit_load32(typing_context, address):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+def _jit_load32(typing_context, address):
+    def codegen(context, builder, signature, arguments):
         word = ir.IntType(32)
         return builder.sext(builder.load(builder.inttoptr(arguments[0], word.as_pointer())), ir.IntType(64))
 
@@ -107,8 +107,8 @@ def _jit_load32(typing_context, address):  # type: ignore[no-untyped-def]
 
 
 @intrinsic
-def _jit_or32(typing_context, address, bits):  # type: ignore[no-untyped-def]
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+def _jit_or32(typing_context, address, bits):
+    def codegen(context, builder, signature, arguments):
         word = ir.IntType(32)
         pointer = builder.inttoptr(arguments[0], word.as_pointer())
         builder.store(builder.or_(builder.load(pointer), builder.trunc(arguments[1], word)), pointer)

@@ -62,25 +62,38 @@ def rescan_bank(D, C, B):
     store(C.p_ready, B.index, 0)
 
 
+@compiled(void, C_t, Q_t, i64, i64)
+def link_behind(C, Q, q, last):
+    """Put request `q` behind the last of a bank's list, -1 if it is empty; the caller moves the list's ends."""
+    Q.next = -1
+    Q.prev = last
+    if last >= 0:
+        request_row(C.p_requests, last).next = q
+
+
+@compiled(void, C_t, Q_t)
+def unlink(C, Q):
+    """Close the gap that a request leaves in a bank's list; the caller moves the list's ends."""
+    if Q.prev >= 0:
+        request_row(C.p_requests, Q.prev).next = Q.next
+    if Q.next >= 0:
+        request_row(C.p_requests, Q.next).prev = Q.prev
+
+
 @compiled(void, D_t, C_t, B_t, i64)
 def append_to_bank(D, C, B, q):
     Q = request_row(C.p_requests, q)
-    Q.next = -1
     hit = Q.row == B.open_row
     if list_of(D, B, Q.write) == 1:
-        Q.prev = B.last1
-        if B.last1 >= 0:
-            request_row(C.p_requests, B.last1).next = q
-        else:
+        link_behind(C, Q, q, B.last1)
+        if B.last1 < 0:
             B.first1 = q
         B.last1 = q
         if not hit and B.other1 < 0:
             B.other1 = q
     else:
-        Q.prev = B.last0
-        if B.last0 >= 0:
-            request_row(C.p_requests, B.last0).next = q
-        else:
+        link_behind(C, Q, q, B.last0)
+        if B.last0 < 0:
             B.first0 = q
         B.last0 = q
         if not hit and B.other0 < 0:
@@ -106,18 +119,13 @@ def remove_from_bank(D, C, B, q):
         B.other0 = next_other(C, B, Q.next)
     if B.other1 == q:
         B.other1 = next_other(C, B, Q.next)
-    if Q.prev >= 0:
-        request_row(C.p_requests, Q.prev).next = Q.next
-    elif list_of(D, B, Q.write) == 1:
-        B.first1 = Q.next
+    unlink(C, Q)
+    if list_of(D, B, Q.write) == 1:
+        B.first1 = Q.next if Q.prev < 0 else B.first1
+        B.last1 = Q.prev if Q.next < 0 else B.last1
     else:
-        B.first0 = Q.next
-    if Q.next >= 0:
-        request_row(C.p_requests, Q.next).prev = Q.prev
-    elif list_of(D, B, Q.write) == 1:
-        B.last1 = Q.prev
-    else:
-        B.last0 = Q.prev
+        B.first0 = Q.next if Q.prev < 0 else B.first0
+        B.last0 = Q.prev if Q.next < 0 else B.last0
     B.queued -= 1
     store(C.p_ready, B.index, 0)
 
@@ -197,6 +205,18 @@ def update_drain(D, C):
                 store(C.p_ready, b, 0)
 
 
+@compiled(i64, C_t, i64, i64)
+def next_write_to(C, start, address):
+    """The first write from `start` on to this address, or -1."""
+    q = start
+    while q >= 0:
+        Q = request_row(C.p_requests, q)
+        if Q.write == 1 and Q.address == address:
+            return q
+        q = Q.next
+    return np.int64(-1)
+
+
 @compiled(i64, D_t, C_t, B_t, i64)
 def waiting_write_to(D, C, B, address):
     """A waiting write to this address, or -1: a later read takes its data, a later write takes its place."""
@@ -206,20 +226,11 @@ def waiting_write_to(D, C, B, address):
         P = request_row(C.p_requests, B.promoted)
         if P.write == 1 and P.address == address:
             return B.promoted
-    q = B.first1 if list_of(D, B, 1) == 1 else B.first0
-    while q >= 0:
-        Q = request_row(C.p_requests, q)
-        if Q.write == 1 and Q.address == address:
-            return q
-        q = Q.next
-    if D.bank_entries == 0:
-        return np.int64(-1)
-    q = B.front_first
-    while q >= 0:
-        Q = request_row(C.p_requests, q)
-        if Q.write == 1 and Q.address == address:
-            return q
-        q = Q.next
+    q = next_write_to(C, B.first1 if list_of(D, B, 1) == 1 else B.first0, address)
+    if q < 0 and D.bank_entries > 0:
+        q = next_write_to(C, B.front_first, address)
+    if q >= 0 or D.bank_entries == 0:
+        return q
     q = C.age_first1
     while q >= 0:
         Q = request_row(C.p_requests, q)
@@ -249,11 +260,8 @@ def enqueue(D, C, q):
     if D.fill_row_hit == 0:
         append_by_age(C, Q, q)
         return
-    Q.next = -1
-    Q.prev = B.front_last
-    if B.front_last >= 0:
-        request_row(C.p_requests, B.front_last).next = q
-    else:
+    link_behind(C, Q, q, B.front_last)
+    if B.front_last < 0:
         B.front_first = q
     B.front_last = q
 
@@ -303,14 +311,9 @@ def fill_row_hits(D, C):
         if q < 0:
             q = B.front_first
         Q = request_row(C.p_requests, q)
-        if Q.prev >= 0:
-            request_row(C.p_requests, Q.prev).next = Q.next
-        else:
-            B.front_first = Q.next
-        if Q.next >= 0:
-            request_row(C.p_requests, Q.next).prev = Q.prev
-        else:
-            B.front_last = Q.prev
+        unlink(C, Q)
+        B.front_first = Q.next if Q.prev < 0 else B.front_first
+        B.front_last = Q.prev if Q.next < 0 else B.front_last
         append_to_bank(D, C, B, q)
         if Q.write == 1:
             C.waiting1 -= 1

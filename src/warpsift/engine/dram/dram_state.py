@@ -14,8 +14,9 @@ import numba
 import numpy as np
 
 from warpsift.engine.core.arena import FOREVER, Arena, accessor, component
-from warpsift.engine.dram.dram_address import FIELDS, MAX_PIECES, log2, parse_address_map, width_of
 from warpsift.errors import WarpsiftError
+from warpsift.machines.dram_address import FIELDS, MAX_PIECES, parse_address_map
+from warpsift.machines.dram_rules import dram_problems
 from warpsift.machines.dram_spec import Dram
 
 READ, WRITE = 0, 1
@@ -110,71 +111,11 @@ Q_t = numba.from_dtype(REQUEST)
 
 WINDOWS = 4 + 32  # clocks of the last 4 and the last 32 activates of a rank (tFAW, t32AW)
 LONG_AGO = -(1 << 40)
-MOST_BANKS = 64  # of a channel: the scheduler keeps a bit for each
-
-
-def _choice(spec: Dram, key: str, *valid: str) -> str:
-    value = getattr(spec, key)
-    if value not in valid:
-        raise WarpsiftError(f"dram.{key} = {value!r} is unknown; write one of {', '.join(map(repr, valid))}")
-    return value
-
-
-def _check(spec: Dram) -> None:
-    """Refuse an impossible memory, naming the key."""
-    for key in ("channels", "burst_clocks", "queue_entries"):
-        if getattr(spec, key) < 1:
-            raise WarpsiftError(f"dram.{key} = {getattr(spec, key)} must be at least 1")
-    if spec.request_bytes > spec.burst_bytes:
-        raise WarpsiftError(
-            f"dram.request_bytes = {spec.request_bytes} is more than dram.burst_bytes = {spec.burst_bytes}, "
-            "what one column command moves; write at most that"
-        )
-    if spec.banks * spec.ranks > MOST_BANKS:
-        raise WarpsiftError(
-            f"dram.banks = {spec.banks} and dram.ranks = {spec.ranks} make more than {MOST_BANKS} banks per channel; "
-            "write fewer, or more channels"
-        )
-    if spec.banks % spec.bank_groups:
-        raise WarpsiftError(f"dram.bank_groups = {spec.bank_groups} does not divide dram.banks = {spec.banks}")
-    if spec.write_queue_entries and not 0 <= spec.write_drain_low < spec.write_drain_high <= spec.write_queue_entries:
-        raise WarpsiftError(
-            f"dram.write_drain_low = {spec.write_drain_low} and dram.write_drain_high = {spec.write_drain_high} "
-            f"must be 0 <= low < high <= dram.write_queue_entries = {spec.write_queue_entries}"
-        )
-    if spec.starvation_clocks and spec.bank_queue_entries:
-        raise WarpsiftError(
-            "dram.starvation_clocks needs dram.bank_queue_entries = 0: bank queues hide the oldest request"
-        )
-    if spec.bank_queue_fill == "row_hit" and (spec.write_queue_entries or not spec.bank_queue_entries):
-        raise WarpsiftError(
-            "dram.bank_queue_fill = 'row_hit' needs dram.bank_queue_entries >= 1 and dram.write_queue_entries = 0"
-        )
-    if spec.activated_first and spec.bank_queue_entries:
-        raise WarpsiftError("dram.activated_first needs dram.bank_queue_entries = 0: it empties the common queue")
-    if spec.refresh != "none" and spec.timing.refi and not spec.timing.rfc:
-        raise WarpsiftError("dram.timing.refi is set but dram.timing.rfc is 0; write the duration of a refresh")
 
 
 def _fill_address(record: Any, spec: Dram) -> None:
     pieces = parse_address_map(spec.address_map)
-    group_bits = width_of(pieces, "group")
-    expected = {
-        "rank": log2(spec.ranks, "dram.ranks"),
-        "bank": log2(spec.banks, "dram.banks") - group_bits,
-        "burst": log2(spec.burst_bytes, "dram.burst_bytes"),
-    }
-    if group_bits and group_bits != log2(spec.bank_groups, "dram.bank_groups"):
-        expected["group"] = log2(spec.bank_groups, "dram.bank_groups")
-    for field, bits in expected.items():
-        if width_of(pieces, field) != bits:
-            raise WarpsiftError(
-                f"dram.address_map {spec.address_map!r} has {width_of(pieces, field)} {field} bits, "
-                f"but the organisation needs {bits}"
-            )
-    if not width_of(pieces, "row"):
-        raise WarpsiftError(f"dram.address_map {spec.address_map!r} has no row bits; write for example 'row14 ...'")
-    record.group_in_bank = 0 if group_bits else 1
+    record.group_in_bank = 0 if pieces["group"] else 1
     for field in FIELDS[:5]:
         at = 0
         for i, (shift, width) in enumerate(pieces[field]):
@@ -219,15 +160,14 @@ def _fill_choices(record: Any, spec: Dram) -> None:
     record.drain_high, record.drain_low = spec.write_drain_high, spec.write_drain_low
     record.drain_idle, record.drain_batch = max(spec.write_drain_idle, 1), int(spec.write_drain_batch)
     record.inflight_entries, record.bank_entries = spec.inflight_entries, spec.bank_queue_entries
-    record.fill_row_hit = int(_choice(spec, "bank_queue_fill", "oldest", "row_hit") == "row_hit")
-    arbitration = _choice(spec, "arbitration", "column_first", "oldest", "round_robin")
-    record.column_first, record.round_robin = int(arbitration == "column_first"), int(arbitration == "round_robin")
-    record.precharge_any = int(_choice(spec, "precharge", "after_hits", "any") == "any")
+    record.fill_row_hit = int(spec.bank_queue_fill == "row_hit")
+    record.column_first = int(spec.arbitration == "column_first")
+    record.round_robin = int(spec.arbitration == "round_robin")
+    record.precharge_any = int(spec.precharge == "any")
     record.hit_cap = spec.hit_cap
     record.activated_first = int(spec.activated_first)
-    record.closed_page = int(_choice(spec, "page_policy", "open", "closed") == "closed")
-    _choice(spec, "refresh", "all_bank", "per_bank", "none")
-    record.precharge_each = int(_choice(spec, "refresh_precharge", "all", "each") == "each")
+    record.closed_page = int(spec.page_policy == "closed")
+    record.precharge_each = int(spec.refresh_precharge == "each")
     record.bank_hash = int(spec.bank_hash)
     waiting = max(spec.inflight_entries, spec.queue_entries + spec.write_queue_entries)
     record.pool = waiting + record.banks * (spec.bank_queue_entries + record.activated_first)
@@ -236,7 +176,8 @@ def _fill_choices(record: Any, spec: Dram) -> None:
 
 def build(arena: Arena, spec: Dram, core_mhz: float) -> Any:
     """Allocate and fill in the record of all controllers."""
-    _check(spec)
+    for problem in dram_problems(spec):  # a memory may also come without a machine: dram_harness.py
+        raise WarpsiftError(problem)
     record = arena.record("dram", DRAM)
     _fill_timing(record, spec)
     _fill_choices(record, spec)

@@ -29,7 +29,8 @@ from warpsift.engine.noc.ports import (
     sector_flits,
 )
 from warpsift.engine.sm.sm_state import MEMORY_OPS, memory_op, sms
-from warpsift.machines.spec import LINE_BYTES, Machine
+from warpsift.hardware import LINE_BYTES
+from warpsift.machines.spec import Machine
 
 # Why an access was refused (0 = accepted).
 NO_LINE, NO_MSHR, NO_MERGE, NO_NETWORK = 1, 2, 3, 4
@@ -123,6 +124,13 @@ def l1_prefetch(S, sm, line):
     prefetch_set(C.p_tags, C.p_lines, l1_first_row(S, sm, line), C.ways)
 
 
+@compiled(i64, S_t, i64)
+def l1_request_flits(S, sectors):
+    """Flits that the request for some sectors takes: they enter the network together, in one packet or one for each."""
+    packets = np.int64(1) if noc(S).request_sectors == 4 else popcount(sectors)
+    return packets * sector_flits(S, np.int64(0))
+
+
 @compiled(void, S_t, i64, i64, i64, i64)
 def l1_request(S, sm, mshr, line, sectors_and_array):
     """Send the read request of a miss: one packet, or one per sector."""
@@ -167,7 +175,6 @@ def l1_add_waiter(S, sm, mshr, op_index, sectors):
 def l1_read_miss(S, sm, op_index, transaction, row):
     """A load whose sectors are not all valid; `row` as found, or -1. 0, or why it was refused."""
     C = l1(S)
-    N = noc(S)
     U = l1_sm(C.p_sms, sm)
     line = transaction >> 16
     asked = transaction & ALL_SECTORS
@@ -176,7 +183,7 @@ def l1_read_miss(S, sm, op_index, transaction, row):
         if l1_mshr(C.p_mshrs, sm * C.mshr_rows + L.mshr).waiters >= C.merges:
             return np.int64(NO_MERGE)
         new = asked & ((L.valid | L.pending) ^ ALL_SECTORS)
-        if new != 0 and noc_room(S, REQUESTS, sm, popcount(new)) == 0:
+        if new != 0 and noc_room(S, REQUESTS, sm, l1_request_flits(S, new)) == 0:
             return np.int64(NO_NETWORK)
     else:
         if row < 0:
@@ -194,7 +201,7 @@ def l1_read_miss(S, sm, op_index, transaction, row):
             new = np.int64(ALL_SECTORS)
         if not fresh:
             new &= L.valid ^ ALL_SECTORS
-        if noc_room(S, REQUESTS, sm, np.int64(1) if N.request_sectors == 4 else popcount(new)) == 0:
+        if noc_room(S, REQUESTS, sm, l1_request_flits(S, new)) == 0:
             return np.int64(NO_NETWORK)
         if fresh:
             store(C.p_tags, row, line)

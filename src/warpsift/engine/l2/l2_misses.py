@@ -16,7 +16,7 @@ from warpsift.engine.l2.l2_replies import queue_reply, reply_now
 from warpsift.engine.l2.l2_state import l2, l2_mshr, l2_slice
 from warpsift.engine.l2.l2_tags import replace_line
 from warpsift.engine.noc.ports import ATOMIC_OP, noc, packet, packet_new
-from warpsift.machines.spec import LINE_BYTES
+from warpsift.hardware import LINE_BYTES, SECTOR_BYTES
 
 
 @compiled(i64, S_t, i64)
@@ -43,7 +43,7 @@ def l2_fetch(S, slice_index, row, missing):
     for sector in range(0, 4, C.read_sectors):
         if (missing >> sector) & 1:
             token = (((slice_index * C.mshrs) + L.mshr) << 2) | sector
-            send_to_dram(S, slice_index, base + sector * 32, token << 1)
+            send_to_dram(S, slice_index, base + sector * SECTOR_BYTES, token << 1)
 
 
 @compiled(void, S_t, i64, i64, i64, i64)
@@ -53,12 +53,15 @@ def l2_wait(S, slice_index, index, row, missing):
     N = noc(S)
     P = packet(N.p_packets, index)
     L = line_row(C.p_lines, row)
+    # Each term by its own mask, so that their sum is a check. A DRAM request wider than a sector also brings
+    # sectors that a write has made valid: those are hits, and no misses.
     hits = P.sectors & L.valid
-    misses = popcount(P.sectors & missing)
+    lacking = P.sectors & (L.valid ^ ALL_SECTORS)
+    misses = popcount(lacking & missing)
     C.l2_read_accesses += popcount(P.sectors)
     C.l2_read_hits += popcount(hits)
     C.l2_read_misses += misses
-    C.l2_read_pending += popcount(P.sectors) - popcount(hits) - misses
+    C.l2_read_pending += popcount(lacking & L.pending & (missing ^ ALL_SECTORS))
     count_array_l2(S, P.array, popcount(P.sectors), misses)
     if hits != 0:
         copy = packet_new(S)

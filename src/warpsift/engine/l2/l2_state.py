@@ -8,7 +8,8 @@ from warpsift.engine.core.arena import Arena, accessor, component
 from warpsift.engine.core.cache_sets import LINE
 from warpsift.engine.core.division import shift_of
 from warpsift.engine.noc.ports import PACKETS
-from warpsift.machines.spec import LINE_BYTES, Machine
+from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
+from warpsift.machines.spec import Machine
 
 # How lines are dealt out to slices: address_map.
 MODULO, HASHED, RANDOM = 0, 1, 2
@@ -122,10 +123,12 @@ def allocate(arena: Arena, machine: Machine) -> None:
     C.sets = spec.size_bytes // (spec.slices * spec.ways * LINE_BYTES)
     C.sets_shift = shift_of(int(C.sets))
     C.whole_line = spec.fill_bytes == LINE_BYTES
-    C.read_sectors, C.write_sectors = min(dram.request_bytes // 32, 4), min(dram.burst_bytes // 32, 4)
+    C.read_sectors, C.write_sectors = (
+        min(bytes_ // SECTOR_BYTES, SECTORS_PER_LINE) for bytes_ in (dram.request_bytes, dram.burst_bytes)
+    )
     C.mshrs, C.merges = spec.mshrs, spec.mshr_merges
     C.latency, C.queue_entries = spec.latency_cycles, spec.queue_entries
-    clocks = [-(-sectors * 32 // spec.port_bytes_per_cycle) for sectors in range(5)]
+    clocks = [-(-sectors * SECTOR_BYTES // spec.port_bytes_per_cycle) for sectors in range(SECTORS_PER_LINE + 1)]
     C.p_port_cycles = arena.adopt("l2.port_cycles", np.array(clocks, np.int64))
     C.interleave_lines = spec.interleave_bytes // LINE_BYTES
     C.channels, C.slices_per_channel = dram.channels, spec.slices // dram.channels

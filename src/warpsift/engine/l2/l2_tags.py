@@ -11,7 +11,7 @@ from warpsift.engine.core.words import load, popcount, store
 from warpsift.engine.l2.address_map import local_line
 from warpsift.engine.l2.l2_dram import send_to_dram
 from warpsift.engine.l2.l2_state import l2
-from warpsift.machines.spec import LINE_BYTES
+from warpsift.hardware import LINE_BYTES, SECTOR_BYTES
 
 
 @compiled(void, S_t, i64, i64, i64)
@@ -27,7 +27,7 @@ def replace_line(S, slice_index, row, line):
         burst = (np.int64(1) << C.write_sectors) - 1
         for sector in range(0, 4, C.write_sectors):  # sectors that share a burst are written together
             if (L.dirty >> sector) & burst:
-                send_to_dram(S, slice_index, base + sector * 32, np.int64(1))
+                send_to_dram(S, slice_index, base + sector * SECTOR_BYTES, np.int64(1))
     store(C.p_tags, row, line)
     L.valid = 0
     L.dirty = 0

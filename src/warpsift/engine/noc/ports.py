@@ -17,7 +17,7 @@ from warpsift.engine.core.arena import HOST_LINE_BYTES, Arena, S_t, accessor, co
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.wheel import EV_NOC_DELIVER, EV_PORT_READY, wheel_push
 from warpsift.engine.core.words import load, store
-from warpsift.machines.spec import LINE_BYTES, Machine
+from warpsift.machines.spec import Machine
 
 REQUESTS = 0
 REPLIES = 1
@@ -171,7 +171,6 @@ def allocate(arena: Arena, machine: Machine) -> None:
             row = arena.arrays[f"noc.inputs{index}"][port]
             row.p_ring = arena.table(f"noc.ring{index}.{port}", np.int64, ring)
             row.ring_mask, row.capacity_flits = ring - 1, capacities[index]
-    assert LINE_BYTES == 128
 
 
 @compiled(i64, S_t)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.engine.core.arena import HOST_LINE_BYTES, Arena, accessor, component
+from warpsift.hardware import WARP_SIZE
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import OP, SLOTS
 
@@ -70,6 +71,7 @@ SM = np.dtype(
         ("warps_resident", np.int64),
         ("warps_since", np.int64),  # for the occupancy integral
         ("warp_cycles", np.int64),  # sum over cycles of resident warps
+        ("active_cycles", np.int64),  # cycles with at least one of them
         ("lsu_waiting", np.int64),  # warps that found the load-store queue full
         ("p_lsu_ring", np.int64),
         ("lsu_head", np.int64),
@@ -204,7 +206,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
     spec = machine.sm
     C = arena.record("sm", SMS)
     C.sms, C.schedulers, C.lrr = spec.count, spec.schedulers, spec.policy == "lrr"
-    C.issue_cycles_per_instruction = 32 // spec.lanes_per_scheduler
+    C.issue_cycles_per_instruction = WARP_SIZE // spec.lanes_per_scheduler
     C.alu_latency, C.shared_latency = spec.alu_latency_cycles, spec.shared_latency_cycles
     C.lsu_latency, C.lsu_queue = spec.lsu_latency_cycles, spec.lsu_queue_entries
     C.pipeline_lines = machine.l1.pipeline_lines if machine.l1.cached_loads else 0

@@ -67,9 +67,11 @@ def cta_finish(S, sm, cta):
 
 @compiled(void, S_t, i64)
 def count_residency(S, sm):
-    """Bring the integral of resident warps up to now, before their number changes."""
+    """Bring the integrals of resident warps and of an SM that has any up to now, before their number changes."""
     M = sm_row(sms(S).p_sms, sm)
     M.warp_cycles += M.warps_resident * (S.now - M.warps_since)
+    if M.warps_resident > 0:
+        M.active_cycles += S.now - M.warps_since
     M.warps_since = S.now
 
 

@@ -115,6 +115,7 @@ KINDS: dict[str, Kind] = {
         arcs_per_node=_or(WEB_DEGREE),
     ),
 }
+_MOST_DIGITS = 18
 GRID_USAGE = "grid-AxB[xC]"
 GRID_ABOUT = "regular grid of two or three dimensions, undirected"
 
@@ -131,6 +132,8 @@ def generate(name: str, seed: int, max_bytes: int) -> CsrGraph | None:
     match = _NAME.fullmatch(name)
     if match is None or match["kind"] not in {*KINDS, "grid"}:
         return None
+    if max(map(len, re.split("[x.]", f"{match['size']}x{match['degree'] or ''}"))) > _MOST_DIGITS:
+        raise GraphError(f"graph {name!r}: a number of more than {_MOST_DIGITS} digits; no such graph fits")
     if match["kind"] == "grid":
         return _grid(name, match["size"], match["degree"], max_bytes)
     kind = KINDS[match["kind"]]

@@ -17,7 +17,7 @@ COLOURING_PROBLEMS = ("edge", "col")
 
 def read_gr(text: GraphText) -> CsrGraph:
     """Either kind, told apart by the `p` line."""
-    text.skip_comments((b"c",))
+    text.skip_comments("c")
     words = (text.peek() or b"").split()
     if len(words) != 4 or words[0] != b"p":
         text.fail(f"expected `p sp nodes arcs` or `p tw nodes edges`, found {text.token(text.at)!r}")
@@ -27,6 +27,7 @@ def read_gr(text: GraphText) -> CsrGraph:
     nodes, edges = integers_of(text, words[2:], f"p {problem} nodes edges")
     directed = problem == "sp"
     text.refuse_size(nodes, edges if directed else 2 * edges)
+    text.refuse_reading(nodes=nodes)
     header = text.line
     text.skip_line()
     ends, weights = read_rows(text, _shape(problem, nodes))

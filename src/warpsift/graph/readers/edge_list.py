@@ -9,14 +9,15 @@ missing, nodes are renumbered in the order of their IDs and the IDs kept as `ori
 from __future__ import annotations
 
 import re
+from collections import deque
 
 import numpy as np
 
 from warpsift.graph.csr import CsrGraph
 from warpsift.graph.readers.text import GraphText, RowShape, as_weights, read_rows
 
-_MARKS = (b"#", b"%")
-_SNAP_SIZES = re.compile(rb"#\s*Nodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})\b")
+_MARKS = "#%"
+_SNAP_SIZES = re.compile(rb"^[^\S\n]*#[^\S\n]*Nodes:[^\S\n]*(\d{1,18})[^\S\n]+Edges:[^\S\n]*(\d{1,18})\b", re.M)
 _COLUMNS = {2: RowShape("u v"), 3: RowShape("u v w", reals=1), 4: RowShape("id u v w", skipped=1, reals=1)}
 
 # A GAP list whose largest ID is over this many times its length is renumbered: the rows would be nearly all empty.
@@ -42,15 +43,14 @@ def _read_gap(text: GraphText, columns: int) -> CsrGraph:
     if nodes > _GAP_SPARSE * ends.size:
         return _renumbered(text, ends, weights)
     text.refuse_size(nodes, ends.shape[1])
+    text.refuse_reading(nodes=nodes)
     return CsrGraph.from_edges(ends[0], ends[1], as_weights(weights), nodes)
 
 
 def read_edge_list(text: GraphText) -> CsrGraph:
     """SNAP and the like: the number of columns follows from the first line."""
-    promise = None
-    for line, comment in text.skip_comments(_MARKS):
-        if match := _SNAP_SIZES.match(comment):
-            promise = line, int(match[1]), int(match[2])
+    text.skip_comments(_MARKS)
+    promise = _promise(text)
     if text.peek() is None and promise is None:
         text.fail("no arcs; expected lines of `u v`, `u v w` or `id u v w`")
     shape = _shape(text)
@@ -63,11 +63,21 @@ def read_edge_list(text: GraphText) -> CsrGraph:
     if ends.size == 0 or ends.max() < nodes:
         text.line = line
         text.refuse_size(nodes, arcs)
+        text.refuse_reading(nodes=nodes)
         return CsrGraph.from_edges(ends[0], ends[1], as_weights(weights), nodes)
     graph = _renumbered(text, ends, weights)
     if graph.nodes != nodes:
         text.fail(f"the header promises {nodes} nodes, the edges name {graph.nodes}", line)
     return graph
+
+
+def _promise(text: GraphText) -> tuple[int, int, int] | None:
+    """Line, nodes and edges of the last comment that promises them."""
+    found = deque(_SNAP_SIZES.finditer(text.content, 0, text.at), maxlen=1)
+    if not found:
+        return None
+    last = found[0]
+    return text.content.count(b"\n", 0, last.start()) + 1, int(last[1]), int(last[2])
 
 
 def _shape(text: GraphText) -> RowShape:
@@ -102,13 +112,15 @@ def _is_number(word: bytes) -> bool:
 
 
 def _counts_up(first: bytes, second: bytes) -> bool:
-    return first.isdigit() and second.isdigit() and int(second) == int(first) + 1
+    numbers = all(word.isdigit() and len(word) <= 18 for word in (first, second))
+    return numbers and int(second) == int(first) + 1
 
 
 def _renumbered(text: GraphText, ends: np.ndarray, weights: np.ndarray | None) -> CsrGraph:
     """The graph of the nodes that are named, with their IDs kept if any between 0 and the largest is missing."""
     ids, ends = _compact(ends)
     text.refuse_size(ids.size, ends.shape[1])
+    text.refuse_reading(nodes=ids.size)
     dense = ids.size == 0 or int(ids[-1]) == ids.size - 1
     original = None if dense else ids
     return CsrGraph.from_edges(ends[0], ends[1], as_weights(weights), ids.size, original_ids=original)
@@ -119,7 +131,7 @@ def _compact(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if ends.size == 0:
         return np.empty(0, np.int64), ends
     largest = int(ends.max())
-    if largest > 8 * ends.size + 1024:  # a table of all IDs would be mostly empty: sort instead
+    if largest > 4 * ends.size + 1024:  # a table of all IDs would be mostly empty: sort instead
         ids, positions = np.unique(ends, return_inverse=True)
         return ids, positions.reshape(ends.shape)
     named = np.zeros(largest + 1, bool)
@@ -127,5 +139,6 @@ def _compact(ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     named[ends[1]] = True
     if named.all():
         return np.arange(largest + 1), ends
-    position = np.cumsum(named, dtype=np.int64) - 1
+    position: np.ndarray = np.cumsum(named, dtype=np.int32 if largest < 2**31 else np.int64)
+    position -= 1  # type: ignore[misc]
     return np.flatnonzero(named), position[ends]

@@ -14,6 +14,7 @@ from pathlib import Path, PurePath
 from warpsift.graph.archive import is_tar, plain_name, read_bytes, tar_member
 from warpsift.graph.csr import CsrGraph
 from warpsift.graph.graph_errors import FileError
+from warpsift.graph.limits import Limits
 from warpsift.graph.readers.dimacs import PACE_PROBLEMS, read_gr
 from warpsift.graph.readers.edge_list import read_edge_list, read_el, read_wel
 from warpsift.graph.readers.matrix_market import read_matrix_market
@@ -23,7 +24,7 @@ from warpsift.graph.readers.text import GraphText
 from warpsift.graph.readers.webgraph import properties_of, read_webgraph
 
 # Raised when a reader's results change, so that cached graphs of older versions are not used.
-READER_VERSION = 1
+READER_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def input_files(path: Path) -> list[Path]:
     return [path] if properties is None else [path, properties]
 
 
-def read_file(path: Path, max_bytes: int, *, member: str | None = None, format: str | None = None) -> CsrGraph:
+def read_file(path: Path, limits: Limits, *, member: str | None = None, format: str | None = None) -> CsrGraph:
     """The graph in the file, with its format in `provenance`; `format` overrides what name and content say."""
     if format is not None and format not in FORMATS:
         raise FileError(path, f"unknown format {format!r}; expected one of {', '.join(FORMATS)}")
@@ -66,12 +67,12 @@ def read_file(path: Path, max_bytes: int, *, member: str | None = None, format: 
     if format == "webgraph" or (format is None and properties is not None):
         if properties is None:
             raise FileError(path, "a WebGraph needs NAME.graph and NAME.properties side by side")
-        graph = read_webgraph(path, properties, max_bytes)
+        graph = read_webgraph(path, properties, limits)
         return _named(graph, path.name, "webgraph", str(path))
-    content = read_bytes(path, max_bytes)
+    content = read_bytes(path, limits.text_bytes)
     name, shown = path.name, str(path)
     if is_tar(content):
-        name, found = tar_member(content, member, path, _GRAPH_SUFFIXES)
+        name, found = tar_member(content, member, path, _GRAPH_SUFFIXES, limits)
         shown = f"{path}::{name}"
         content = bytearray(found)
     elif member is not None:
@@ -80,9 +81,9 @@ def read_file(path: Path, max_bytes: int, *, member: str | None = None, format: 
         raise FileError(shown, f"the file is empty; {_EXPECTED}")
     found_format = format or detect(name, content, shown)
     if found_format == "npz":
-        return _named(read_npz(content, shown, max_bytes), name, found_format, shown)
+        return _named(read_npz(content, shown, limits), name, found_format, shown)
     try:
-        graph = TEXT_FORMATS[found_format].read(GraphText(shown, content, max_bytes))
+        graph = TEXT_FORMATS[found_format].read(GraphText(shown, content, limits))
     except MemoryError:
         raise FileError(shown, f"{len(content)} bytes of text do not fit into this machine's memory") from None
     return _named(graph, name, found_format, shown)
@@ -95,8 +96,8 @@ def detect(name: str, content: bytearray, shown: str) -> str:
         return "npz"
     if head.lower().startswith(b"%%matrixmarket"):
         return "matrix-market"
-    if problem := re.match(rb"(?:\s*c\b[^\n]*\n|\s*\n)*\s*p +([a-z]+) ", head):
-        return "pace" if problem[1].decode() in PACE_PROBLEMS else "dimacs"
+    if problem := _problem(head):
+        return "pace" if problem in PACE_PROBLEMS else "dimacs"
     suffix = PurePath(plain_name(name)).suffix.lower()
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix]
@@ -105,6 +106,16 @@ def detect(name: str, content: bytearray, shown: str) -> str:
     if b"\x00" in head or not _looks_like_list(head):
         raise FileError(shown, f"unknown format; {_EXPECTED}")
     return "edge-list"
+
+
+def _problem(head: bytes) -> str | None:
+    """The problem that a `p` line names, where comments alone come before it; line by line, so in linear time."""
+    for line in map(bytes.strip, head.splitlines()):
+        if found := re.match(rb"p +([a-z]+) ", line):
+            return found[1].decode()
+        if line and not re.match(rb"c\b", line):
+            return None
+    return None
 
 
 def _looks_like_list(head: bytes) -> bool:

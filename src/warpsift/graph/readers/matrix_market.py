@@ -12,16 +12,17 @@ import numpy as np
 from warpsift.graph.csr import CsrGraph
 from warpsift.graph.readers.text import GraphText, RowShape, as_weights, integers_of, read_rows
 
+_LISTS = "(a list of arcs without it: --graph-format edge-list)"
 _BANNER = "%%MatrixMarket matrix coordinate|array pattern|integer|real general|symmetric|skew-symmetric"
 
 
 def read_matrix_market(text: GraphText) -> CsrGraph:
     layout, field, symmetry = _banner(text)
-    text.skip_comments((b"%",))
+    text.skip_comments("%")
     form = "rows columns entries" if layout == "coordinate" else "rows columns"
     words = (text.peek() or b"").split()
     if len(words) != len(form.split()):
-        text.fail(f"expected `{form}`, found {(text.peek() or b'').decode('ascii', 'backslashreplace')!r}")
+        text.fail(f"expected `{form}`, found {(text.peek() or b'').decode('ascii', 'backslashreplace')[:40]!r}")
     sizes = integers_of(text, words, form)
     if sizes[0] != sizes[1]:
         text.fail(f"a {sizes[0]} x {sizes[1]} matrix is no graph; expected a square one")
@@ -31,19 +32,21 @@ def read_matrix_market(text: GraphText) -> CsrGraph:
         ends, values = _dense(text, sizes[0], symmetry)
     if symmetry != "general":
         ends, values = _mirrored(ends, values, -1 if symmetry == "skew-symmetric" else 1)
-    weights = values if values is None or field == "integer" else values.astype(np.float32)
-    weights = as_weights(weights) if field == "integer" else weights
+    with np.errstate(over="ignore"):  # beyond float32 is infinite, as in every format
+        weights = as_weights(values) if values is None or field == "integer" else values.astype(np.float32)
     return CsrGraph.from_edges(ends[0], ends[1], weights, sizes[0])
 
 
 def _banner(text: GraphText) -> tuple[str, str, str]:
     words = (text.peek() or b"").decode("ascii", "replace").lower().split()
     if len(words) != 5 or words[0] != "%%matrixmarket" or words[1] != "matrix":
-        text.fail(f"expected `{_BANNER}`")
+        text.fail(f"expected `{_BANNER}` {_LISTS}")
     layout, field, symmetry = words[2:]
     if layout not in ("coordinate", "array"):
         text.fail(f"expected `coordinate` or `array`, found {layout!r}")
-    if field not in ("pattern", "integer", "real", "double") or (layout, field) == ("array", "pattern"):
+    if (layout, field) == ("array", "pattern"):
+        text.fail("an array holds a value for every entry, so it cannot be pattern; expected integer or real")
+    if field not in ("pattern", "integer", "real", "double"):
         text.fail(f"values of kind {field!r} cannot be weights; expected pattern, integer or real")
     if symmetry not in ("general", "symmetric", "skew-symmetric"):
         text.fail(f"expected general, symmetric or skew-symmetric, found {symmetry!r}")
@@ -53,6 +56,7 @@ def _banner(text: GraphText) -> tuple[str, str, str]:
 
 def _coordinates(text: GraphText, nodes: int, entries: int, field: str) -> tuple[np.ndarray, np.ndarray | None]:
     text.refuse_size(nodes, entries)
+    text.refuse_reading(nodes=nodes)
     header = text.line
     text.skip_line()
     weighted = field != "pattern"

@@ -16,10 +16,11 @@ from warpsift.graph.readers import scan_rows as scan
 from warpsift.graph.readers.text import GraphText, as_weights, integers_of
 
 _FORM = "nodes edges [fmt [ncon]]"
+_LISTED = 3  # so many vertex weights are spelt out in an error
 
 
 def read_metis(text: GraphText) -> CsrGraph:
-    text.skip_comments((b"%",))
+    text.skip_comments("%")
     nodes, edges, fmt, constraints = _header(text)
     header = text.line
     text.skip_line()
@@ -63,6 +64,7 @@ def _header(text: GraphText) -> tuple[int, int, str, int]:
 def _lists(text: GraphText, nodes: int, header: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     if nodes > len(text.content):  # every node has a line of at least its end
         text.fail(f"the header promises {nodes} nodes, the file has only {len(text.content)} bytes", header)
+    text.refuse_reading(scan.count_tokens(text.array, text.at), nodes)
     (status, at, line), values, starts, lines = scan.scan_lists(text.array, text.at, text.line, nodes, ord("%"))
     if status == scan.EXTRA_LINE:
         text.fail(f"expected the end of the file after {nodes} nodes, found {text.token(at)!r}", line)
@@ -87,5 +89,5 @@ def _sizes_per_line(flagged: bool, values: np.ndarray, starts: np.ndarray, edges
 
 
 def _line_form(lead: int, edge_weighted: bool) -> str:
-    words = ["size or weight"] * lead + (["neighbour weight"] if edge_weighted else ["neighbour"])
-    return " ".join(words) + " ..."
+    words = ["size or weight"] * lead if lead <= _LISTED else [f"({lead} sizes or weights)"]
+    return " ".join([*words, "neighbour weight" if edge_weighted else "neighbour", "..."])

@@ -27,6 +27,13 @@ def _skip_blanks(text, at):
 
 
 @njit(cache=True, error_model="numpy")
+def _next_line(text, at):
+    while at < text.size and text[at] != _NEWLINE:
+        at += 1
+    return at + 1
+
+
+@njit(cache=True, error_model="numpy")
 def _ends_token(text, at):
     if at >= text.size:
         return True
@@ -96,7 +103,40 @@ def _scan_real(text, at):
 
 
 @njit(cache=True, error_model="numpy")
-def _count_lines(text, at, shortest):
+def skip_comments(text, at, line, mark, other_mark):
+    """Position and number of the first line from here that is neither empty nor begins with a mark."""
+    while at < text.size:
+        first = at
+        while first < text.size and text[first] != _NEWLINE and text[first] <= _BLANK:
+            first += 1
+        if first < text.size and text[first] not in (_NEWLINE, mark, other_mark):
+            break
+        at = min(_next_line(text, first), text.size)
+        line += 1
+    return at, line
+
+
+@njit(cache=True, error_model="numpy")
+def count_tokens(text, at):
+    """How many words there are, each ended by a blank or a line end."""
+    tokens = 0
+    before = True
+    for position in range(at, text.size):
+        blank = text[position] <= _BLANK
+        tokens += 1 if before and not blank else 0
+        before = blank
+    return tokens
+
+
+@njit(cache=True, error_model="numpy")
+def token_end(text, at):
+    while not _ends_token(text, at):
+        at += 1
+    return at
+
+
+@njit(cache=True, error_model="numpy")
+def count_lines(text, at, shortest):
     """Lines of at least this many bytes, the rest after the last line end included."""
     lines = 0
     first = at
@@ -114,20 +154,6 @@ def _after_separator(text, at):
     if at < text.size and text[at] in (_COMMA, _SEMICOLON):
         at = _skip_blanks(text, at + 1)
     return at
-
-
-@njit(cache=True, error_model="numpy")
-def _token_end(text, at):
-    while not _ends_token(text, at):
-        at += 1
-    return at
-
-
-@njit(cache=True, error_model="numpy")
-def _next_line(text, at):
-    while at < text.size and text[at] != _NEWLINE:
-        at += 1
-    return at + 1
 
 
 @njit(cache=True, error_model="numpy")
@@ -149,7 +175,7 @@ def scan_rows(text, at, line, shape, bounds, signs):
     lowest, highest = bounds
     lead, comment, other_comment = signs
     columns = skipped + integers + reals
-    rows = _count_lines(text, at, 2 * columns - 1) + 1  # one more: a short line may begin like a row
+    rows = count_lines(text, at, 2 * columns - 1) + 1  # one more: a short line may begin like a row
     ids = np.empty((integers, rows), np.int64)
     weights = np.empty(rows if reals else 0, np.float64)
     unsettled = np.empty(64, np.int64)
@@ -191,7 +217,7 @@ def scan_rows(text, at, line, shape, bounds, signs):
                         unsettled = _longer(unsettled)
                     unsettled[left], unsettled[left + 1], unsettled[left + 2] = row, at, line
                     left += 3
-                    after = _token_end(text, after)
+                    after = token_end(text, after)
             at = after
         if status != FINE:
             break
@@ -214,7 +240,7 @@ def scan_lists(text, at, line, rows, comment):
     """
     room = (text.size - at) // 8 + 16
     values = np.empty(room, np.int64)
-    starts = np.zeros(min(rows, _count_lines(text, at, 0)) + 1, np.int64)
+    starts = np.zeros(min(rows, count_lines(text, at, 0)) + 1, np.int64)
     lines = np.zeros(starts.size - 1, np.int64)
     filled = 0
     row = 0

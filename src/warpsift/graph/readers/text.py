@@ -9,11 +9,13 @@ from typing import NoReturn
 import numpy as np
 
 from warpsift.graph.graph_errors import FileError
-from warpsift.graph.limits import size_problem
+from warpsift.graph.limits import NODE_BYTES, ROW_BYTES, Limits
 from warpsift.graph.readers import scan_rows as scan
 
 UNBOUNDED = 2**62
 _SHOWN_BYTES = 40  # of a bad token: enough to find it, short enough for one line
+_LONGEST_HEADER = 4096  # bytes of a header's line
+_LONGEST_NUMBER = 1024  # letters; 767 digits tell any two doubles apart
 
 
 @dataclass
@@ -22,9 +24,11 @@ class GraphText:
 
     path: str
     content: bytearray
-    max_bytes: int
+    limits: Limits
     at: int = 0
     line: int = 1
+    rows: int = 0  # and nodes: what reading has been found to take so far
+    nodes: int = 0
 
     def fail(self, reason: str, line: int | None = None) -> NoReturn:
         raise FileError(self.path, reason, self.line if line is None else line)
@@ -38,7 +42,12 @@ class GraphText:
         at = self.at
         for _ in range(ahead):
             at = self._after_line(at)
-        return None if at >= len(self.content) else bytes(self.content[at : self._after_line(at)]).strip()
+        if at >= len(self.content):
+            return None
+        end = self._after_line(at)
+        if end - at > _LONGEST_HEADER:
+            self.fail(f"a line of {end - at} bytes; expected at most {_LONGEST_HEADER}", self.line + ahead)
+        return bytes(self.content[at:end]).strip()
 
     def skip_line(self) -> None:
         self.at = self._after_line(self.at)
@@ -48,24 +57,26 @@ class GraphText:
         end = self.content.find(b"\n", at)
         return len(self.content) if end < 0 else end + 1
 
-    def skip_comments(self, marks: tuple[bytes, ...]) -> list[tuple[int, bytes]]:
-        """Skip empty lines and lines that begin with a mark; returns the latter with their numbers."""
-        comments: list[tuple[int, bytes]] = []
-        while (line := self.peek()) is not None:
-            if line.startswith(marks):
-                comments.append((self.line, line))
-            elif line:
-                break
-            self.skip_line()
-        return comments
+    def skip_comments(self, marks: str) -> None:
+        """Skip empty lines and lines that begin with one of two marks (or one, given alone)."""
+        self.at, self.line = scan.skip_comments(self.array, self.at, self.line, ord(marks[0]), ord(marks[-1]))
 
     def refuse_size(self, nodes: int, arcs: int) -> None:
         """Fail if a header asks for more than fits, before anything is allocated."""
-        problem = size_problem(nodes, arcs, self.max_bytes)
+        problem = self.limits.graph_problem(nodes, arcs)
         if problem:
             self.fail(f"the header promises {problem}")
 
+    def refuse_reading(self, rows: int = 0, nodes: int = 0) -> None:
+        """Fail if reading takes too much; numbers that are not known yet are told in a later call."""
+        self.rows, self.nodes = max(self.rows, rows), max(self.nodes, nodes)
+        needed = len(self.content) + ROW_BYTES * self.rows + NODE_BYTES * self.nodes
+        problem = self.limits.loading_problem(needed)
+        if problem:
+            self.fail(f"{self.nodes} nodes and {self.rows} rows of numbers: {problem}")
+
     def token(self, at: int) -> str:
+        """The word at a place, or the beginning of it, for an error."""
         end = at
         while end < len(self.content) and end - at < _SHOWN_BYTES and self.content[end] > 32:
             end += 1
@@ -88,6 +99,8 @@ class RowShape:
 
 def read_rows(text: GraphText, shape: RowShape) -> tuple[np.ndarray, np.ndarray | None]:
     """The integers (one array per column) and the reals (float64, or None) of all lines from here on."""
+    shortest = 2 * (shape.skipped + shape.integers + shape.reals) - 1
+    text.refuse_reading(rows=scan.count_lines(text.array, text.at, shortest))
     lead = ord(shape.lead) if shape.lead else 0
     comments = (ord(shape.comments[0]), ord(shape.comments[-1]))
     (status, at, line), integers, reals, unsettled = scan.scan_rows(
@@ -99,7 +112,9 @@ def read_rows(text: GraphText, shape: RowShape) -> tuple[np.ndarray, np.ndarray 
         (lead, *comments),
     )
     for row, place, where in unsettled.tolist():
-        reals[row] = _python_float(text, place, where)
+        value = _python_float(text, place, where)
+        if row < reals.size:  # the row of the error below is not among them
+            reals[row] = value
     if status != scan.FINE:
         text.fail(_words(text, status, at, shape), line)
     text.at, text.line = at, line
@@ -107,12 +122,9 @@ def read_rows(text: GraphText, shape: RowShape) -> tuple[np.ndarray, np.ndarray 
 
 
 def _python_float(text: GraphText, at: int, line: int) -> float:
-    end = at
-    while end < len(text.content) and text.content[end] > 32 and text.content[end] not in b",;":
-        end += 1
-    token = bytes(text.content[at:end])
+    token = bytes(text.content[at : min(scan.token_end(text.array, at), at + _LONGEST_NUMBER + 1)])
     try:
-        if b"_" in token:  # Python reads 1_000, no other program does
+        if b"_" in token or len(token) > _LONGEST_NUMBER:  # Python reads 1_000, no other program does
             raise ValueError
         return float(token)
     except ValueError:
@@ -151,7 +163,7 @@ def as_weights(values: np.ndarray | None) -> np.ndarray | None:
     """Int32 if every value is an integer that fits, else float32."""
     if values is None:
         return None
-    if np.all(np.abs(values) < 2**31) and np.all(values == np.floor(values)):
+    if np.all((values >= -(2**31)) & (values < 2**31)) and np.all(values == np.floor(values)):
         return values.astype(np.int32)
     with np.errstate(over="ignore"):
         return values.astype(np.float32)

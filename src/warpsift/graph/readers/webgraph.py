@@ -10,8 +10,9 @@ import numpy as np
 from warpsift.graph.archive import plain_name, read_bytes
 from warpsift.graph.csr import CsrGraph
 from warpsift.graph.graph_errors import FileError
-from warpsift.graph.limits import size_problem
+from warpsift.graph.limits import NODE_BYTES, Limits
 from warpsift.graph.readers import bv_decode
+from warpsift.paths import is_file
 
 # The parts of a list and their default codes (WebGraph's documentation of BVGraph, "compression flags"; INTERVALS can
 # be named only in files of its Rust version). Java's BVGraph takes some codes for some parts; here any goes for all.
@@ -25,6 +26,8 @@ _DEFAULT_CODES = {
 }
 _CODES = ("GAMMA", "DELTA", "ZETA", "UNARY", "NIBBLE", "GOLOMB")
 _OFFSETS = "OFFSETS"  # the code of the .offsets file, which is not needed: all lists are read in order
+_LONGEST_PROPERTIES = 1 << 20
+_ARC_BYTES = 32  # the target, three buffers as long as the longest list, and what describes it
 _DEFAULT_WINDOW, _DEFAULT_SHORTEST, _DEFAULT_ZETA_K = 7, 4, 3  # BVGraph's defaults
 _REASONS = {
     bv_decode.CUT_SHORT: "the bits end, or break off into nonsense,",
@@ -56,20 +59,21 @@ def properties_of(graph_path: Path) -> Path | None:
     stem = base.removesuffix(".graph")
     for suffix in ("", ".gz", ".bz2", ".xz"):
         candidate = graph_path.with_name(f"{stem}.properties{suffix}")
-        if candidate.is_file():
+        if is_file(candidate):
             return candidate
     return None
 
 
-def read_webgraph(graph_path: Path, properties_path: Path, max_bytes: int) -> CsrGraph:
-    properties = parse_properties(properties_path, max_bytes)
-    content = read_bytes(graph_path, max_bytes)
+def read_webgraph(graph_path: Path, properties_path: Path, limits: Limits) -> CsrGraph:
+    properties = parse_properties(properties_path, limits)
+    content = read_bytes(graph_path, limits.text_bytes)
     bits = 8 * len(content)
     if properties.nodes > bits:  # an outdegree takes at least one bit
         raise FileError(
             graph_path,
             f"the properties promise {properties.nodes} nodes, the file has only {len(content)} bytes",
         )
+    _refuse_reading(graph_path, properties, len(content), limits)
     content += bytes(-len(content) % 8 + 16)
     words = np.frombuffer(content, ">u8").astype(np.uint64)
     layout = (properties.window, properties.shortest_interval, properties.zeta_k)
@@ -85,9 +89,17 @@ def read_webgraph(graph_path: Path, properties_path: Path, max_bytes: int) -> Cs
     return CsrGraph(offsets, targets)
 
 
-def parse_properties(path: Path, max_bytes: int) -> BvProperties:
+def _refuse_reading(path: Path, properties: BvProperties, file_bytes: int, limits: Limits) -> None:
+    """Intervals write long lists in a few bits, so that the promise and not the file's size decides."""
+    needed = 4 * file_bytes + NODE_BYTES * properties.nodes + _ARC_BYTES * properties.arcs
+    problem = limits.loading_problem(needed)
+    if problem:
+        raise FileError(path, f"{properties.nodes} nodes and {properties.arcs} arcs: {problem}")
+
+
+def parse_properties(path: Path, limits: Limits) -> BvProperties:
     """Read and check a .properties file (Java's format: key=value, comments with # or !)."""
-    text = read_bytes(path, max_bytes).decode("latin-1")
+    text = read_bytes(path, min(limits.text_bytes, _LONGEST_PROPERTIES)).decode("latin-1")
     values: dict[str, str] = {}
     for line in text.splitlines():
         stripped = line.strip()
@@ -102,7 +114,7 @@ def parse_properties(path: Path, max_bytes: int) -> BvProperties:
     if _number(path, values, "version", 0) > 0:
         raise FileError(path, f"version is {values['version']}; only version 0 can be read")
     nodes, arcs = _number(path, values, "nodes"), _number(path, values, "arcs")
-    problem = size_problem(nodes, arcs, max_bytes)
+    problem = limits.graph_problem(nodes, arcs)
     if problem:
         raise FileError(path, f"the properties promise {problem}")
     zeta_k = _number(path, values, "zetak", _DEFAULT_ZETA_K)
@@ -124,8 +136,8 @@ def _number(path: Path, values: dict[str, str], key: str, default: int | None = 
         return default
     if text is None:
         raise FileError(path, f"has no line `{key}=...`")
-    if not text.isdecimal() or len(text) > 18:
-        raise FileError(path, f"{key} is {text!r}; expected an integer from 0 up")
+    if not (text.isascii() and text.isdecimal()) or len(text) > 18:
+        raise FileError(path, f"{key} is {text[:40]!r}; expected an integer from 0 up")
     return int(text)
 
 

@@ -3,7 +3,7 @@
 A module has `matrix(scale) -> list[Request]` and `figure(results, scale) -> Figure`.
 """
 
-from warpsift.studies.mff import mff_area as area
+from warpsift.studies.mff import mff_area_figure as area
 from warpsift.studies.mff import mff_caches as caches
 from warpsift.studies.mff import mff_fig05 as fig05
 from warpsift.studies.mff import mff_fig08 as fig08

@@ -8,7 +8,7 @@ from warpsift.machines import load_machine
 from warpsift.report.figures import Chart, Figure, PaperValue
 from warpsift.run.request import Request
 from warpsift.store.rows import geometric_mean
-from warpsift.studies.cache_study import price_of_l1
+from warpsift.studies.larger_l1_price import price_of_l1
 from warpsift.studies.mff.mff_runs import ALGORITHMS, GPU, PLAIN, UNIT, compute_stage, request
 from warpsift.studies.scale import Scale
 from warpsift.sweep import Results

@@ -7,32 +7,32 @@ the rest apart. The baseline runs at full occupancy and at the occupancy that th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
-from warpsift.algorithms import ALGORITHMS, Options
+from warpsift.algorithms.operators.scheduling import COMPUTE_PHASE
 from warpsift.engine.counters import Counters
-from warpsift.engine.engine import Engine
 from warpsift.graph import CsrGraph
 from warpsift.machines import Machine, load_machine
+from warpsift.run.execute import run_request
 from warpsift.run.interconnect import flits, stalls
+from warpsift.run.observer import Observer
+from warpsift.run.request import make_request
 from warpsift.run.run_energy import energy_of, has_prices
-from warpsift.simt import Chunk, Gpu, LaunchInfo, Residency, Sink
+from warpsift.simt import Chunk, LaunchInfo, Sink
 from warpsift.simt.stream import UnitOperation
-from warpsift.units.mff.mff_drivers import COMPUTE_PHASE, DRIVERS
 
 Row = dict[str, Any]
 
-# variant -> (with the unit, options that differ)
-VARIANTS: dict[str, tuple[bool, Mapping[str, Any]]] = {
-    "plain": (False, {}),
-    "plain, target occupancy": (False, {"occupancy": "target"}),
-    "plain, byte stores": (False, {"bit_setting": "byte"}),
-    "plain, checked": (False, {"checked_activation": True}),
-    "mff": (True, {}),
-    "mff, byte stores": (True, {"bit_setting": "byte"}),
-    "mff, 16-word targets": (True, {"target_words": 16}),
-    "mff, 8-word targets": (True, {"target_words": 8}),
+# variant -> what is asked for beside the vertex style
+VARIANTS: dict[str, Mapping[str, Any]] = {
+    "plain": {},
+    "plain, target occupancy": {"occupancy": "target"},
+    "plain, byte stores": {"bit_setting": "byte"},
+    "plain, checked": {"checked_activation": True},
+    "mff": {"unit": "mff"},
+    "mff, byte stores": {"unit": "mff", "bit_setting": "byte"},
+    "mff, 16-word targets": {"unit": "mff", "target_words": 16},
+    "mff, 8-word targets": {"unit": "mff", "target_words": 8},
 }
 # What the paper reports (section 6.2); averages over its five graphs.
 PAPER = {
@@ -67,38 +67,29 @@ class ComputeOnly:
         """No unit with operations of its own takes part here."""
 
 
-def measure(
-    graph: CsrGraph, algorithm: str, variant: str, machine: Machine, options: Options, all_phases: bool = True
-) -> Row:
-    """Run one algorithm in one variant on the engine; the numbers of its compute stage.
+def measure(graph: CsrGraph, algorithm: str, variant: str, choices: Mapping[str, Any], all_phases: bool = True) -> Row:
+    """Run one algorithm in one variant; the numbers of its compute stage. `choices` name the GPU, and more if wanted.
 
     Without `all_phases` the engine does not see vertex scheduling and commits, which saves most of the time on graphs
     with many super-steps; L2 then keeps what it held when the last compute stage ended.
     """
-    with_unit, changes = VARIANTS[variant]
-    chosen = ALGORITHMS[algorithm]
-    prepared, resolved = chosen.prepare(graph, replace(options, **changes))
-    engine = Engine(machine)
-    sink: Sink = engine if all_phases else ComputeOnly(engine)
-    gpu = Gpu(sink, residency=Residency(machine.sm.count, machine.sm.threads), seed=resolved.seed)
-    driver = DRIVERS[algorithm] if with_unit else chosen.styles["vertex"]
-    outcome = driver(gpu, prepared, resolved)
-    compute = [launch.counters for launch in engine.launches if launch.launch.phase == COMPUTE_PHASE]
-    rest = sum(launch.counters.cycles for launch in engine.launches if launch.launch.phase != COMPUTE_PHASE)
-    total = sum(compute, Counters({}))
-    row = {
+    asked = {"style": "vertex", "check": False, **choices, **VARIANTS[variant]}
+    request = make_request(algorithm, graph.name, asked)
+    result = run_request(request, graph, Observer(before_engine=None if all_phases else ComputeOnly))
+    result.engine.close()
+    compute = [Counters(p.timing["counters"]) for p in result.phases if p.name == COMPUTE_PHASE and p.timing]
+    rest = sum(phase.timing.get("cycles", 0) for phase in result.phases if phase.name != COMPUTE_PHASE)
+    return {
         "graph": graph.name,
         "nodes": graph.nodes,
         "edges": graph.edges,
         "algorithm": algorithm,
         "variant": variant,
-        "machine": machine.name,
-        "iterations": outcome.iterations,
+        "machine": result.machine["name"] if result.machine else "",
+        "iterations": result.iterations,
         "other_phases_cycles": rest,
-        **figures(total, machine, "mff" if with_unit else "none"),
+        **figures(sum(compute, Counters({})), load_machine(choices["gpu"], choices.get("overrides")), request.unit),
     }
-    engine.close()
-    return row
 
 
 def figures(total: Counters, machine: Machine, unit: str) -> Row:
@@ -140,20 +131,17 @@ def study(
     graphs: Iterable[CsrGraph],
     algorithms: Iterable[str] = ("pagerank", "bfs", "sssp", "wcc"),
     variants: Iterable[str] = ("plain", "plain, target occupancy", "mff"),
-    gpu: str = "gtx480",
-    overrides: Mapping[str, Any] | None = None,
-    options: Options | None = None,
+    **choices: Any,
 ) -> list[Row]:
     """All combinations; see `compare` for the ratios."""
-    machine = load_machine(gpu, overrides)
     names, chosen = list(algorithms), list(variants)
-    base = options or Options()
+    asked = {"gpu": "gtx480", **choices}
     rows = []
     for graph in graphs:
         for name in names:
             # Every super-step of PageRank does the same work: two stand for all (the ratio is that of one).
-            own = replace(base, max_iterations=2) if name == "pagerank" and base.max_iterations is None else base
-            rows += [measure(graph, name, variant, machine, own) for variant in chosen]
+            limit = {"max_iterations": 2} if name == "pagerank" else {}
+            rows += [measure(graph, name, variant, limit | asked) for variant in chosen]
     return rows
 
 

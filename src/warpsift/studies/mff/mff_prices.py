@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from warpsift.algorithms.operators.scheduling import COMPUTE_PHASE
 from warpsift.report.figures import Figure
 from warpsift.run.request import Request
 from warpsift.store.stored_energy import energy_of_stored
@@ -10,7 +11,6 @@ from warpsift.studies.mff.mff_runs import ALGORITHMS, GRAPHS, PLAIN, UNIT, evalu
 from warpsift.studies.price_figures import figure_of
 from warpsift.studies.scale import Scale
 from warpsift.sweep import Results
-from warpsift.units.mff.mff_drivers import COMPUTE_PHASE
 
 
 def matrix(scale: Scale) -> list[Request]:

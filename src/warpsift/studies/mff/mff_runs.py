@@ -9,13 +9,13 @@ import statistics
 from collections.abc import Callable
 from typing import Any
 
+from warpsift.algorithms.operators.scheduling import COMPUTE_PHASE
 from warpsift.report.figures import COMMAND, Chart
 from warpsift.report.provenance import command_of
 from warpsift.run.request import Request, make_request
 from warpsift.studies.mff.mff_measurements import figures
 from warpsift.studies.scale import Scale
 from warpsift.sweep import Results
-from warpsift.units.mff.mff_drivers import COMPUTE_PHASE
 
 GRAPHS = ("dblp-2010", "dblp-2011", "cnr-2000", "amazon-2008", "dewiki-2013")  # table 2
 ALGORITHMS = ("pagerank", "bfs", "sssp", "wcc")

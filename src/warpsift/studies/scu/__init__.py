@@ -3,7 +3,7 @@
 A module has `matrix(scale) -> list[Request]` and `figure(results, scale) -> Figure`.
 """
 
-from warpsift.studies.scu import scu_area as area
+from warpsift.studies.scu import scu_area_figure as area
 from warpsift.studies.scu import scu_fig01 as fig01
 from warpsift.studies.scu import scu_fig09 as fig09
 from warpsift.studies.scu import scu_fig10 as fig10

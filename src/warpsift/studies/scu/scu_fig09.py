@@ -5,11 +5,11 @@ from __future__ import annotations
 import statistics
 
 from warpsift.costs.ceilings import reduction_limit, replaced_share_needed, static_share_limit
-from warpsift.report.figures import Chart, Figure
+from warpsift.report.figures import Figure
 from warpsift.run.request import Request
 from warpsift.studies.scale import Scale
 from warpsift.studies.scu import scu_fig10 as fig10
-from warpsift.studies.scu.scu_means import paper_means, ratio_rows
+from warpsift.studies.scu.scu_means import bars_by_graph, paper_means, ratio_rows
 from warpsift.studies.scu.scu_runs import GRAPHS, best_unit, evaluation, request, result, seeds
 from warpsift.sweep import Results
 
@@ -39,16 +39,7 @@ def figure(results: Results, scale: Scale) -> Figure:
     share = replaced_share_needed(PAPER["gtx980", "pagerank"])
     return Figure(
         "Energy reduction with the SCU",
-        Chart(
-            "bars",
-            x="graph",
-            y="value",
-            series="algorithm",
-            facet="gpu",
-            error="spread",
-            y_label="energy, plain / with SCU",
-            reference=1,
-        ),
+        bars_by_graph("energy, plain / with SCU"),
         rows,
         "SCU paper, Fig. 9",
         paper_means(PAPER, "energy reduction"),

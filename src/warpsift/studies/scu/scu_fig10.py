@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from warpsift.report.figures import Chart, Figure, PaperValue
+from warpsift.report.figures import Figure, PaperValue
 from warpsift.run.request import Request
 from warpsift.store.rows import geometric_mean
 from warpsift.studies.scale import Scale
-from warpsift.studies.scu.scu_means import MEAN, mean_of, paper_means, ratio_rows
+from warpsift.studies.scu.scu_means import MEAN, bars_by_graph, mean_of, paper_means, ratio_rows
 from warpsift.studies.scu.scu_runs import GPUS, best_unit, evaluation
 from warpsift.sweep import Results
 
@@ -33,16 +33,7 @@ def figure(results: Results, scale: Scale) -> Figure:
         averages.append(PaperValue(f"average of the three algorithms on {gpu}", PAPER_AVERAGE[gpu], ours=ours))
     return Figure(
         "Speedup with the SCU",
-        Chart(
-            "bars",
-            x="graph",
-            y="value",
-            series="algorithm",
-            facet="gpu",
-            error="spread",
-            y_label="speedup",
-            reference=1,
-        ),
+        bars_by_graph("speedup"),
         rows,
         "SCU paper, Fig. 10",
         [*paper_means(PAPER, "speedup"), *averages],

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from warpsift.report.figures import COMMAND, PaperValue
+from warpsift.report.figures import COMMAND, Chart, PaperValue
 from warpsift.report.provenance import command_of
 from warpsift.store.rows import geometric_mean
 from warpsift.studies.scale import Scale
@@ -41,6 +41,13 @@ def ratio_rows(results: Results, scale: Scale, unit_of: Callable[[str], str], me
                 {"gpu": gpu, "algorithm": algorithm, "graph": MEAN, "value": geometric_mean(found), "spread": 0.0}
             )
     return rows
+
+
+def bars_by_graph(y_label: str) -> Chart:
+    """Graphs side by side, a bar per algorithm, a panel per GPU, the plain GPU at 1."""
+    return Chart(
+        "bars", x="graph", y="value", series="algorithm", facet="gpu", error="spread", y_label=y_label, reference=1
+    )
 
 
 def paper_means(values: dict[tuple[str, str], float], what: str) -> list[PaperValue]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from warpsift.report.figures import Chart, Figure, PaperValue
 from warpsift.run.request import Request
 from warpsift.studies.scale import Scale
@@ -17,7 +19,7 @@ def matrix(scale: Scale) -> list[Request]:
     return [r for r in evaluation(scale) if r.algorithm != "pagerank"]
 
 
-def _elements(run: dict) -> float:
+def _elements(run: dict[str, Any]) -> float:
     """Elements of the frontiers that the GPU works on."""
     return run["notes"].get("frontier_elements") or run["work"]["nodes_processed"] + run["work"]["edges_touched"]
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 
 class MffUnit(Unit):
+    area_choices = {"registers": ("banked", "single"), "memory_units": ("slices", "paper")}  # noqa: RUF012
     name = "mff"
     title = "Memory Fast-Forward unit (Park et al., DATE 2015)"
     section = "mff"
@@ -33,6 +34,7 @@ class MffUnit(Unit):
     place = Place.BEFORE_L2
     style = "vertex"
     scheduled = ("bfs", "sssp", "wcc")  # PageRank works on all vertices
+    network_stalls = ("mff_stall_reply_cycles",)
     tables = Path(__file__).parent
 
     def drivers(self, machine: Machine | None) -> Mapping[str, Driver]:

@@ -114,7 +114,9 @@ def mff_receive(S, index):
     K = command_row(M.p_commands, command)
     if P.partial > 0:  # words
         K.words_under_way -= P.partial
+        M.words_received += P.partial
     else:
+        M.messages_received += 1
         K.completed = 1
     if K.completed != 0 and K.words_under_way == 0:
         E = memory_op(sms(S).p_memory_ops, K.sm * MEMORY_OPS + K.op)

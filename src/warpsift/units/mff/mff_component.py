@@ -8,8 +8,9 @@ from typing import Any
 from warpsift.engine.core.arena import Arena
 from warpsift.engine.unit_socket import UnitComponent
 from warpsift.machines.spec import Machine
-from warpsift.simt.stream import LaunchInfo
+from warpsift.simt.stream import Chunk, LaunchInfo
 from warpsift.units.mff import mff_state
+from warpsift.units.mff.mff_balances import Expected, balances
 from warpsift.units.mff.mff_command import ERROR_COMMANDS_EXHAUSTED, ERROR_NOTHING_BOUND
 
 
@@ -29,16 +30,13 @@ class MffComponent(UnitComponent):
 
     def begin(self, arena: Arena, launch: LaunchInfo) -> None:
         mff_state.bind(arena, launch.bindings.get(self.name))
+        self._expected = Expected()
+
+    def expect(self, chunk: Chunk) -> None:
+        self._expected.add(chunk)
 
     def balances(self, arrays: Mapping[str, Any], counters: Mapping[str, int]) -> dict[str, tuple[int, int]]:
-        M, c = arrays["mff"][0], counters
-        return {
-            "fast-forward commands finished": (int(M.commands_used), 0),
-            "fast-forward registers free": (int(M.registers_used), 0),
-            "fast-forward tags free": (int(M.tags_used), 0),
-            "fast-forward lines free": (int(M.lines_used), 0),
-            "fast-forward words sent or set": (c["mff_words_sent"] + c["mff_scatter_bits"], c["mff_words"]),
-        }
+        return balances(counters, arrays["mff"][0], self._expected)
 
     def progress_marks(self, arrays: Mapping[str, Any]) -> tuple[int, ...]:
         M = arrays["mff"][0]

@@ -1,40 +1,16 @@
-"""What the four algorithms share when they run with the memory fast-forward unit: occupancy and the two loops.
-
-A target takes 4 KB of shared memory per warp (32 x 32 words, MFF paper, section 5), so a 48 KB SM holds 12 warps. CTAs
-of 4 warps use that up exactly; the plain GPU can be run at the same occupancy (`occupancy="target"`), to tell what the
-unit gives from what the lost warps take.
-"""
+"""What the algorithms share when they run with the memory fast-forward unit: the two loops."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from warpsift.algorithms.common import OptionError, Options
+from warpsift.algorithms.bfs.bfs_options import BfsOptions
+from warpsift.algorithms.options import OptionError
 from warpsift.simt import Register
 from warpsift.units.mff.mff_threads import FastForwardThreads, Target
 
-TARGET_THREADS_PER_CTA = 128  # 4 warps x 4 KB: three CTAs in 48 KB
-WORD_BYTES = 4
 
-
-def launch_shape(options: Options) -> dict[str, Any]:
-    """CTA size and reserved shared memory of a compute launch that has no target of its own."""
-    if options.occupancy not in ("full", "target"):
-        raise OptionError(f"occupancy must be 'full' or 'target', not {options.occupancy!r}")
-    check_target(options)
-    if options.occupancy == "full":
-        return {}
-    reserved = TARGET_THREADS_PER_CTA * options.target_words * WORD_BYTES
-    return {"threads_per_cta": TARGET_THREADS_PER_CTA, "shared_bytes": reserved}
-
-
-def check_target(options: Options) -> None:
-    if not 1 <= options.target_words <= 32:
-        raise OptionError(f"target_words must lie between 1 and 32, not {options.target_words}")
-
-
-def refuse_checked_activation(options: Options) -> None:
+def refuse_checked_activation(options: BfsOptions) -> None:
     if options.checked_activation:
         raise OptionError(
             "checked_activation is not possible with the fast-forward unit: PC_scatter_set cannot test a vertex; "

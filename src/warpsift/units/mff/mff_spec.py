@@ -8,33 +8,61 @@ the default and the reason beside it. Cycles are L2 clocks.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+
+from warpsift.machines.bounds import LATENCY_OR_MORE, entries
+from warpsift.machines.ranges import Bounds, range_problems
+
+COMMAND_BYTES = 32 * 38 // 8  # C index and size, 38 bits, of 32 threads (mff_command.py)
+COMMAND_ROW = 14 * 8 + 32 * 8  # of the model: a command and its threads' entries
+IDEAL_COMMANDS = 1 << 17  # an ideal network holds back nobody
+_PORTS = Bounds(1, 64, "per cycle", "ports of one structure; more than some are not built")
 
 
 class MffSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One unit; tags and lines are those of each memory unit (L2 slice)."""
 
-    issue_engines: int = 32  # section 6.1
-    jobs_per_engine: int = 8  # section 6.1
-    work_registers: int = 8192  # section 6.1
-    tags_per_memory_unit: int = 256  # section 6.1
-    lines_per_memory_unit: int = 20  # section 6.1
+    # section 6.1
+    issue_engines: Annotated[int, Bounds(1, 64, "engines", "they are the bits of one 64-bit word")] = 32
+    jobs_per_engine: Annotated[int, entries(1, 4096, "jobs")] = 8  # section 6.1
+    work_registers: Annotated[int, entries(1, 1 << 20, "registers")] = 8192  # section 6.1
+    tags_per_memory_unit: Annotated[int, entries(1, 65536, "tags")] = 256  # section 6.1
+    lines_per_memory_unit: Annotated[int, entries(1, 65536, "lines")] = 20  # section 6.1
     line_allocation: Literal["fill", "issue"] = "fill"  # 20 lines for 256 tags: a line per outstanding read is too few
     fetch_bytes: Literal[32, 128] = 128  # what a tag miss reads; the paper's Line Data holds cache blocks of 128 bytes
     # Left open by the paper; one port of each structure per memory unit is the least.
-    lookups_per_cycle: int = 1
-    updates_per_cycle: int = 1
-    replies_per_cycle: int = 1
-    words_per_reply: int = 1  # words of one line and warp that may share a packet; the paper sends them one by one
-    crossing_cycles: int = 1  # from a register's update to the tag unit of another memory unit
+    lookups_per_cycle: Annotated[int, _PORTS] = 1
+    updates_per_cycle: Annotated[int, _PORTS] = 1
+    replies_per_cycle: Annotated[int, _PORTS] = 1
+    # words of one line and warp that may share a packet; the paper sends them one by one
+    words_per_reply: Annotated[int, Bounds(1, 32, "words", "a line of 128 bytes has 32")] = 1
+    # from a register's update to the tag unit of another memory unit
+    crossing_cycles: Annotated[int, LATENCY_OR_MORE] = 1
 
     def problems(self, machine: Any = None) -> Iterator[str]:
-        """What no hardware could have, with the key and what it may be."""
-        for field in msgspec.structs.fields(type(self)):
-            value = getattr(self, field.name)
-            if isinstance(value, int) and not isinstance(value, bool) and value < 1:
-                yield f"mff.{field.name} = {value} must be positive"
-        if self.issue_engines > 64:
-            yield f"mff.issue_engines = {self.issue_engines}: at most 64 are modelled"
+        """Texts of what no hardware could have, in this machine if one is given."""
+        yield from range_problems(self, "mff.")
+        if machine is None:
+            return
+        noc = machine.noc
+        command = -(-(noc.header_bytes + COMMAND_BYTES) // noc.flit_bytes)
+        if noc.buffer_flits < command:
+            yield f"noc.buffer_flits = {noc.buffer_flits} cannot hold a fast-forward command of {command} flits"
+        words = self.words_per_reply  # each after the first with 10 bits of its own (mff_words.py)
+        reply = -(-(noc.header_bytes + 4 * words + (10 * (words - 1) + 7) // 8) // noc.flit_bytes)
+        room = noc.buffer_flits + machine.l2.reply_queue_entries
+        if room < reply:
+            yield f"mff.words_per_reply = {words}: {reply} flits do not fit the {room} of the reply network"
+
+    def host_bytes(self, machine: Any) -> dict[str, int]:
+        """Bytes of the model's tables, by the key that decides."""
+        commands = self.issue_engines * self.jobs_per_engine
+        commands += (machine.sm.count + machine.l2.slices) * machine.noc.buffer_flits
+        commands += IDEAL_COMMANDS if machine.ideal.noc else 1024
+        return {
+            "mff.jobs_per_engine": commands * COMMAND_ROW,
+            "mff.work_registers": self.work_registers * 10 * 8,
+            "mff.tags_per_memory_unit": machine.l2.slices * self.tags_per_memory_unit * (13 + 32 + 4) * 8,
+        }

@@ -18,13 +18,14 @@ import numpy as np
 
 from warpsift.engine.core.arena import Arena, accessor, unit_component
 from warpsift.engine.core.array_traffic import ARRAYS
+from warpsift.hardware import LINE_BYTES, WARP_SIZE
 from warpsift.machines.spec import Machine
 from warpsift.units.registry import socket_of
 
 SOCKET = socket_of("mff")
 NONE = -1
 C_STATE, V_STATE = 0, 1
-THREADS = 32  # entries of a command
+THREADS = WARP_SIZE  # entries of a command
 IDEAL_COMMANDS = 1 << 17  # 34 MB of the host's memory; beyond, the run ends with an error that says so
 
 COMMAND = np.dtype(
@@ -182,6 +183,8 @@ MFF = np.dtype(
         ("command_free", np.int64),
         ("waiting_first", np.int64),  # commands without a job entry
         ("waiting_last", np.int64),
+        ("words_received", np.int64),  # at the cores since the start: the other side of mff_words_sent
+        ("messages_received", np.int64),
         ("log_rows", np.int64),  # test mode: capacity of the log of words sent
         ("logged", np.int64),
         ("p_log", np.int64),
@@ -210,7 +213,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
     M = arena.unit_record("mff", SOCKET, MFF)
     M.units, M.engines, M.jobs_per_engine = units, spec.issue_engines, spec.jobs_per_engine
     M.registers, M.tags, M.line_entries = spec.work_registers, spec.tags_per_memory_unit, spec.lines_per_memory_unit
-    M.at_issue, M.whole_line = spec.line_allocation == "issue", spec.fetch_bytes == 128
+    M.at_issue, M.whole_line = spec.line_allocation == "issue", spec.fetch_bytes == LINE_BYTES
     M.lookups, M.updates, M.replies = spec.lookups_per_cycle, spec.updates_per_cycle, spec.replies_per_cycle
     M.words_per_reply, M.crossing = spec.words_per_reply, spec.crossing_cycles
     # Commands in job entries, in the networks' queues, and in front of the unit. An ideal network holds back nobody:

@@ -8,31 +8,26 @@
     t.pc_scatter_set(first, size)                # active[C[first + k]] = 1; nobody waits for it
 
 The calls of the 32 threads of a warp are one warp-level command. C (of the in-edges and of the out-edges), V and the
-active vertices are globals in the paper; here they are bound before the launch by `bind_fast_forward(gpu, ...)`. A gather
-reads the in-edges unless told otherwise, a scatter the out-edges (one bit of the command chooses).
+active vertices are globals in the paper; here they are bound before the launch by `bind_fast_forward(gpu, ...)`. A
+gather reads the in-edges unless told otherwise, a scatter the out-edges (one bit of the command chooses).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import DTypeLike
 
+from warpsift.hardware import WARP_SIZE
 from warpsift.simt.collectives import CollectiveThreads
 from warpsift.simt.gpu import Gpu
 from warpsift.simt.memory import DeviceArray, DeviceMemoryError
 from warpsift.simt.recorder import pack, pack_high
 from warpsift.simt.registers import KernelError, Register, Value
-from warpsift.simt.stream import (
-    COMMAND,
-    COMMAND_UNIT_SHIFT,
-    NO_SLOT,
-    POST,
-    SLOTS,
-    WARP_SIZE,
-)
+from warpsift.simt.stream import COMMAND, COMMAND_UNIT_SHIFT, NO_SLOT, POST, SLOTS
 from warpsift.units.registry import socket_of
 
 MOST_WORDS = 32  # per thread and call (MFF paper, section 5: "the maximum size is 32")
@@ -266,7 +261,9 @@ class FastForwardThreads(CollectiveThreads):
             )
         return index, sizes
 
-    def _command(self, kind: int, columns: DeviceArray, request: tuple, over: str, uses: tuple) -> int:
+    def _command(
+        self, kind: int, columns: DeviceArray, request: tuple[np.ndarray, ...], over: str, uses: tuple[Any, ...]
+    ) -> int:
         """Record the warp-level command; gives its scoreboard slot."""
         wait, _, _ = self._dependences(uses)
         self._flush()

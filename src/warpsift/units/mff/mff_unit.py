@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.engine.core.arena import S_t
+from warpsift.engine.core.cache_sets import ALL_SECTORS
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.words import ctz, popcount
 from warpsift.engine.l2.l2_state import l2
@@ -37,7 +38,6 @@ from warpsift.units.mff.mff_state import (
     unit_row,
 )
 from warpsift.units.mff.mff_tags import (
-    ALL_SECTORS,
     evict_one,
     find_tag,
     l2_takes,

@@ -1,11 +1,12 @@
-"""State of the next-line prefetcher: per slice a queue of lines to ask for, and tags of lines prefetched, not yet used."""
+"""State of the next-line prefetcher: per slice a queue of lines to ask for, and tags of lines not yet used."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from warpsift.engine.core.arena import Arena, accessor, unit_component
-from warpsift.machines.spec import LINE_BYTES, Machine
+from warpsift.hardware import LINE_BYTES
+from warpsift.machines.spec import Machine
 from warpsift.units.registry import socket_of
 
 SOCKET = socket_of("next_line")

@@ -33,10 +33,14 @@ class ScuUnit(Unit):
     spec_type = ScuSpec
     place = Place.CROSSBAR_CLIENT
     style = "frontier"
+    network_stalls = ("scu_stall_network_cycles", "scu_stall_hash_network_cycles")
     tables = Path(__file__).parent
     enhanced = True
     schedules = True
-    area_choices = {"storage": ("sram", "flip_flop"), "logic": ("synthesised", "estimated")}  # noqa: RUF012
+    area_choices = {  # noqa: RUF012
+        "storage": ("sram", "flip_flop", "shift_register"),
+        "logic": ("synthesised", "estimated"),
+    }
 
     def drivers(self, machine: Machine | None) -> Mapping[str, Driver]:
         from warpsift.units.scu.drivers import DRIVERS

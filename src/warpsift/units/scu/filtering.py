@@ -15,8 +15,8 @@ import numpy as np
 from numba import njit
 
 from warpsift.errors import WarpsiftError
+from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
 from warpsift.simt import DeviceArray, Gpu
-from warpsift.simt.stream import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
 from warpsift.units.scu.scu_spec import Life
 from warpsift.units.scu.scu_trace import sectors_of
 

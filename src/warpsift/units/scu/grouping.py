@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
 from warpsift.simt import DeviceArray, Gpu
-from warpsift.simt.stream import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
 from warpsift.units.scu.filtering import POINTER_SHIFT, WORD_BYTES, HashTable, note_previous, set_of
 from warpsift.units.scu.scu_spec import Life
 from warpsift.units.scu.scu_trace import sectors_of
@@ -72,13 +72,13 @@ class GroupTable(HashTable):
             np.int64,
         )
 
-    def probe(self, ids: np.ndarray, state: np.ndarray, out: tuple, probes: np.ndarray) -> None:
+    def probe(self, ids: np.ndarray, state: np.ndarray, out: tuple[np.ndarray, ...], probes: np.ndarray) -> None:
         """Group elements in order; `out` = (element, place, eviction) arrays for what evictions assign."""
         note_previous(ids // NODES_PER_BLOCK, self.sets, self.last_probe, self.probed, probes)
         self.probed += ids.size
         group_elements(self.tags.host, self.slots.host, ids, self._geometry(), state, out, probes)
 
-    def flush(self, state: np.ndarray, out: tuple, probes: np.ndarray) -> int:
+    def flush(self, state: np.ndarray, out: tuple[np.ndarray, ...], probes: np.ndarray) -> int:
         """Evict what is left, from set `state[FLUSHED_SETS]` on, as far as `probes` and `out` have room."""
         made = flush_groups(self.tags.host, self.slots.host, self._geometry(), state, out, probes)
         own = probes["sectors"][:made] != 0  # the first probe of each set: those behind it use what it read

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -38,7 +39,7 @@ from warpsift.units.scu.scu_operation import (
 )
 from warpsift.units.scu.scu_spec import ScuSpec
 
-COMPARISONS: dict[str, Callable] = {
+COMPARISONS: dict[str, Callable[..., Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -129,7 +130,9 @@ class Scu:
         name = "position_compaction"
         check_arrays(name, mask=mask, out=out)
         if mask.dtype != np.uint32 or count < 0 or len(mask) * 32 < count:
-            raise ScuError(f"{name}: mask '{mask.name}' is {mask.dtype}[{len(mask)}]; {count} elements need uint32 words")
+            raise ScuError(
+                f"{name}: mask '{mask.name}' is {mask.dtype}[{len(mask)}]; {count} elements need uint32 words"
+            )
         access = Access(None, count, mask=mask)
         access.total = int(scu_walk.count_bits(mask.host, count))
         if out is None:

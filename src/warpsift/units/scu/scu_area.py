@@ -1,8 +1,10 @@
 """Area of the SCU (SCU paper, table 1): vector buffers, request FIFO, hash request buffer, and the pipeline's logic.
 
-Logic is what synthesis made of it (`synthesis_table`), or estimated from gate counts. Storage is priced in two ways,
-since the paper does not say which it used: `sram` (compiled arrays, as CACTI has them) and `flip_flop` (what synthesis
-makes of a buffer written in Verilog without a memory compiler, one copy per lane). docs/area.md says what that explains.
+Logic is what synthesis made of it (`synthesis_table`), or estimated from gate counts. Storage is priced in three ways,
+since the paper does not say which it used (docs/area.md; none explains its 13.27 mm2):
+    sram            compiled arrays, as CACTI has them
+    flip_flop       bits in flip-flops, one copy per lane, with the multiplexers that read any word
+    shift_register  the same without multiplexers: words leave in the order in which they came
 """
 
 from __future__ import annotations
@@ -11,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from warpsift.costs import cacti_table
-from warpsift.costs.area import AreaReport, Part, flip_flops_mm2, gate_counts, gates_mm2
+from warpsift.costs.area import AreaReport, Part, flip_flops_mm2, gate_counts, gates_mm2, possible
 from warpsift.costs.coefficients import prices_in
 from warpsift.costs.cost_errors import CostNameError, unknown
 from warpsift.units.scu import synthesis_table
 from warpsift.units.scu.scu_buffers import FetchFifo
 from warpsift.units.scu.scu_spec import ScuSpec
 
-STORAGE = ("sram", "flip_flop")
+STORAGE = ("sram", "flip_flop", "shift_register")
 LOGIC = ("synthesised", "estimated")
 HERE = Path(__file__).parent
 
@@ -41,10 +43,15 @@ class Built:
 
 def _buffer(size_bytes: int, width: int, built: Built) -> Part:
     """A FIFO, as a two-ported array or as flip-flops (then one copy per lane)."""
-    if built.storage == "flip_flop":
-        mm2 = flip_flops_mm2(8 * size_bytes * width, built.node_nm)
+    if built.storage != "sram":
+        bits = 8 * size_bytes * width
+        mm2 = flip_flops_mm2(bits, built.node_nm)
+        if built.storage == "flip_flop":
+            per_bit = gate_counts(HERE)["read_multiplexer"]["gates_per_bit"]
+            mm2 += gates_mm2({"gates_fixed": per_bit * bits}, built.node_nm)
         per_mm2 = prices_in(HERE, "scu").coefficients["logic_leakage_per_mm2"].value
-        return Part(storage_mm2=mm2, leakage_w=mm2 * per_mm2, note=f"{size_bytes} B x {width}, flip-flops")
+        kind = built.storage.replace("_", " ")
+        return Part(storage_mm2=mm2, leakage_w=mm2 * per_mm2, note=f"{size_bytes} B x {width}, {kind}")
     # One word holds an element of every lane, 64 bit each: wider units have wider, not more, buffers.
     word_bits = {1: 64, 2: 128}.get(width, 256)
     found = cacti_table.figures("fifo", size_bytes, word_bits, built.node_nm)
@@ -73,6 +80,7 @@ def _logic_mm2(block: str, width: int, built: Built, copies: int = 1) -> float:
 
 def area(spec: ScuSpec, built: Built | None = None) -> AreaReport:
     """The unit's area, part by part."""
+    possible(spec)
     built = built or Built()
 
     def part(block: str, size_bytes: int) -> Part:
@@ -91,5 +99,7 @@ def area(spec: ScuSpec, built: Built | None = None) -> AreaReport:
     }
     if built.enhanced:
         parts["filtering_grouping"] = part("filtering_grouping", spec.hash_buffer_bytes)
-    note = f"logic: {synthesis_table.source_of(spec.width)}; storage: CACTI (docs/area.md, docs/hdl.md)"
+    logic = synthesis_table.source_of(spec.width) if built.logic == "synthesised" else "gate counts"
+    storage = "CACTI" if built.storage == "sram" else f"{built.storage.replace('_', ' ')}s, a copy per lane"
+    note = f"logic: {logic}; storage: {storage} (docs/area.md, docs/hdl.md); the paper's figure is unresolved"
     return AreaReport("scu", built.node_nm, parts, gate_counts(HERE)["paper"], note)

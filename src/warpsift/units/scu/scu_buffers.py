@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from warpsift.machines.spec import LINE_BYTES
+from warpsift.hardware import LINE_BYTES, SECTOR_BYTES
 from warpsift.units.scu.scu_spec import ScuSpec
 
-SECTOR_BYTES = 32
 # An element that waits in Data Fetch: 16 bits say where its data will be (sector, and place in it), 32 travel with it
 # (its place in the output, or the cost of its input).
 ELEMENT_BYTES = 6

@@ -1,4 +1,4 @@
-"""The SCU on Python's side of the engine: its memory, and operations, whose trace goes into the rings chunk by chunk."""
+"""The SCU on Python's side of the engine: its memory, and operations, whose trace is fed chunk by chunk."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 from warpsift.engine.core.arena import Arena
 from warpsift.engine.machine_cycle import DONE
 from warpsift.engine.unit_socket import UnitComponent
+from warpsift.hardware import LINE_BYTES
 from warpsift.machines.spec import Machine
-from warpsift.simt.stream import LINE_BYTES, UnitOperation
+from warpsift.simt.stream import UnitOperation
 from warpsift.units.scu import scu_state as state
 from warpsift.units.scu.scu_buffers import elements_ahead, inputs_ahead, vector_share_lines
 from warpsift.units.scu.scu_spec import ScuSpec
@@ -55,6 +56,13 @@ class ScuComponent(UnitComponent):
                 break
         U.scu_operations += 1
         U.scu_cycles += int(S.now) - started
+
+    def operation_balances(self, arrays: Mapping[str, Any], counters: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+        return {
+            "SCU elements fetched = addresses": (counters["scu_elements_fetched"], counters["scu_addresses"]),
+            "SCU requests answered": (int(arrays["scu.coalescers"]["in_flight"].sum()), 0),
+            "SCU writes acknowledged": (int(arrays["scu"][0].writes_pending), 0),
+        }
 
     def progress_marks(self, arrays: Mapping[str, Any]) -> tuple[int, ...]:
         U = arrays["scu"][0]

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from warpsift.hardware import SECTOR_BYTES, SECTORS_PER_LINE
+
 if TYPE_CHECKING:
     from warpsift.machines import Machine
 
-SECTOR_BYTES, SECTORS_PER_LINE = 32, 4
 BOUNDS = ("width", "probes", "in_flight", "ports", "dram")
 
 

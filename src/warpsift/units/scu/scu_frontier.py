@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from warpsift.algorithms.common import Queue
+from warpsift.algorithms.frontier_queue import Queue
 from warpsift.simt import DeviceArray, Gpu, kernel
 from warpsift.units.scu.filtering import FilterTable
 from warpsift.units.scu.grouping import GroupTable
@@ -108,11 +108,11 @@ class Expansion:
     def lists(self, count: int) -> tuple[DeviceArray, DeviceArray]:
         return self.index.room(count), self.counts.room(count)
 
-    def steps(self, data: DeviceArray, count: int, **costs: Any) -> dict:
+    def steps(self, data: DeviceArray, count: int, **costs: Any) -> dict[str, Any]:
         """Step 1: build filter and order for the expansion of `data`; gives the keywords of step 2."""
         index, counts = self.lists(count)
         operands = (data, index, counts, count)
-        chosen: dict = {}
+        chosen: dict[str, Any] = {}
         if self.filter is not None:
             chosen["filter"], _ = self.scu.access_expansion_compaction(
                 *operands, filter=self.filter, phase="expand", **costs

@@ -179,13 +179,13 @@ def vectors_ready(S, which_input, which_output, survivor):
 
 
 @compiled(i64, S_t)
-def fetch_vectors(S):
-    """Ask for at most one line of one vector, the one with the fewest lines ahead; 1 if one was sent."""
+def vector_wanted(S):
+    """The vector whose next line may be asked for now, of several the one with the fewest lines ahead; -1: none."""
     U = scu(S)
     C = coalescer(U.p_coalescers, DATA)
-    if U.vectors == 0 or C.in_flight >= C.limit:
-        return np.int64(0)
     best = np.int64(-1)
+    if C.in_flight >= C.limit:
+        return best
     fewest = U.vector_share
     for index in range(U.vectors):
         V = vector_row(U.p_vectors, index)
@@ -193,6 +193,14 @@ def fetch_vectors(S):
         if V.requested < V.lines and ahead < fewest:
             fewest = ahead
             best = np.int64(index)
+    return best
+
+
+@compiled(i64, S_t)
+def fetch_vectors(S):
+    """Ask for at most one line of one vector; 1 if one was sent."""
+    U = scu(S)
+    best = vector_wanted(S)
     if best < 0:
         return np.int64(0)
     V = vector_row(U.p_vectors, best)
@@ -207,7 +215,7 @@ def fetch_vectors(S):
         return np.int64(0)
     store(V.p_left, V.requested & (VECTOR_RING - 1), sectors)
     V.requested += 1
-    C.in_flight += 1
+    coalescer(U.p_coalescers, DATA).in_flight += 1
     U.scu_vector_requests += 1
     return np.int64(1)
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from warpsift.hardware import LINE_BYTES
 from warpsift.simt import DeviceArray
-from warpsift.simt.stream import LINE_BYTES, UnitInfo
+from warpsift.simt.stream import UnitInfo
 from warpsift.units.scu import scu_trace, scu_walk
 from warpsift.units.scu.filtering import DROPPED, WORD_BYTES, FilterTable
 from warpsift.units.scu.grouping import ASSIGNED, EVICTIONS, FLUSHED_SETS, SLOTS_PER_ENTRY, GroupTable
@@ -57,6 +58,7 @@ class OrderVector:
 
     places: DeviceArray
     elements: int
+
 
 POSITION_BYTES = 4  # elements of an operation on positions: node numbers
 

@@ -26,6 +26,7 @@ from warpsift.units.scu.scu_memory import (
     fetch_vectors,
     request_done,
     unit_send,
+    vector_wanted,
     vectors_ready,
     window_place,
 )
@@ -330,7 +331,9 @@ def scu_tick(S):
         U.address_cause = NOTHING
     count_stalls(S, np.int64(1))
     U.done = finished(S)
-    # Asleep only when every stage waits for a reply; room in the crossbar is not announced, so that is polled.
+    # Asleep only when every stage waits for a reply; room in the crossbar is not announced, so that is polled. The
+    # Address Generator may just have let go of vector lines, after this tick's vectors were asked for.
     waits = U.address_cause == NETWORK or U.fetch_cause == NETWORK or U.hash_cause == NETWORK
     waits = waits or U.cleared < U.clear_lines or U.store_waits != 0 or U.data_waits != 0
+    waits = waits or vector_wanted(S) >= 0
     U.awake = 1 if (moved | fetched | addressed) != 0 or waits else 0

@@ -6,8 +6,9 @@ a super-step takes, and its bit vector is already the mask that the SCU wants.
 
 from __future__ import annotations
 
-from warpsift.algorithms.common import OptionError, Options
 from warpsift.algorithms.operators.scheduling import ActiveSet
+from warpsift.algorithms.options import OptionError
+from warpsift.algorithms.style_options import VertexOptions
 from warpsift.simt import Gpu
 from warpsift.units.scu.scu_api import Scu
 from warpsift.units.scu.scu_spec import ScuSpec
@@ -16,12 +17,10 @@ from warpsift.units.scu.scu_spec import ScuSpec
 class ScuActiveSet(ActiveSet):
     """Active vertices whose list the unit makes; clearing the other bit vector is still the GPU's."""
 
-    def __init__(self, gpu: Gpu, nodes: int, options: Options, spec: ScuSpec | None = None) -> None:
+    def __init__(self, gpu: Gpu, nodes: int, options: VertexOptions, spec: ScuSpec | None = None) -> None:
         super().__init__(gpu, nodes, options)
         if not (self._compact and self._atomic):
-            raise OptionError(
-                "the SCU makes a list from bits: it needs active 'compact' and bit_setting 'atomic', which are the defaults"
-            )
+            raise OptionError("the SCU makes a list from bits: leave active at 'compact' and bit_setting at 'atomic'")
         self._scu = Scu(gpu, spec)
 
     def _list(self) -> None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.engine.core.arena import Arena, accessor, unit_component
-from warpsift.machines.spec import LINE_BYTES, Machine
+from warpsift.hardware import LINE_BYTES
+from warpsift.machines.spec import Machine
 from warpsift.units.registry import socket_of
 from warpsift.units.scu.scu_buffers import FetchFifo
 from warpsift.units.scu.scu_trace import PROBE, RUN, WRITE

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from warpsift.simt.stream import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
+from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
 
 MOST_ELEMENTS_PER_RUN = 128  # a line of one-byte elements; longer repetitions become several runs
 

@@ -5,5 +5,11 @@ kernel: PageRank gathers, BFS scatters, SSSP and WCC do both.
 """
 
 from warpsift.units.mff.drivers import mff_bfs, mff_pagerank, mff_sssp, mff_wcc
+from warpsift.units.unit import Driver
 
-DRIVERS = {"pagerank": mff_pagerank.run, "bfs": mff_bfs.run, "sssp": mff_sssp.run, "wcc": mff_wcc.run}
+DRIVERS: dict[str, Driver] = {
+    "pagerank": mff_pagerank.run,
+    "bfs": mff_bfs.run,
+    "sssp": mff_sssp.run,
+    "wcc": mff_wcc.run,
+}

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.bfs.bfs_options import BfsOptions
+from warpsift.algorithms.conventions import INFINITY
+from warpsift.algorithms.device_graph import DeviceGraph
 from warpsift.algorithms.operators.scheduling import ActiveSet
+from warpsift.algorithms.operators.target_occupancy import launch_shape
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
-from warpsift.units.mff.mff_lists import launch_shape, refuse_checked_activation, scatter_list
+from warpsift.units.mff.mff_lists import refuse_checked_activation, scatter_list
 from warpsift.units.mff.mff_threads import bind_fast_forward
 
 
@@ -24,7 +28,7 @@ def advance(t, vertices, offsets, levels, level, active, scheme):
     scatter_list(t, t.load(offsets, vertex), t.load(offsets, vertex, offset=1))
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options, active_set: type[ActiveSet] = ActiveSet) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: BfsOptions, active_set: type[ActiveSet] = ActiveSet) -> Outcome:
     assert options.source is not None
     refuse_checked_activation(options)
     device = DeviceGraph(gpu, graph)

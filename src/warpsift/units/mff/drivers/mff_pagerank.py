@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.device_graph import DeviceGraph
+from warpsift.algorithms.operators.target_occupancy import TARGET_THREADS_PER_CTA
 from warpsift.algorithms.pagerank.convergence import Convergence
 from warpsift.algorithms.pagerank.frontier import dampening
+from warpsift.algorithms.pagerank.pagerank_options import PagerankOptions
 from warpsift.algorithms.pagerank.vertex import apply
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
-from warpsift.units.mff.mff_lists import TARGET_THREADS_PER_CTA, check_target, gather_list
+from warpsift.units.mff.mff_lists import gather_list
 from warpsift.units.mff.mff_threads import bind_fast_forward
 
 
@@ -29,8 +32,7 @@ def pull(t, in_offsets, total, base, factor, words):
     t.store(total, t.id, t.fma(sum_, factor, base))
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options) -> Outcome:
-    check_target(options)
+def run(gpu: Gpu, graph: CsrGraph, options: PagerankOptions) -> Outcome:
     device = DeviceGraph(gpu, graph)
     nodes = graph.nodes
     mean_rank = 1.0 / max(nodes, 1) if options.normalize else 1.0

@@ -9,12 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from warpsift.algorithms.common import INFINITY, DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.conventions import INFINITY
+from warpsift.algorithms.device_graph import DeviceGraph
 from warpsift.algorithms.operators.scheduling import ActiveSet
+from warpsift.algorithms.operators.target_occupancy import TARGET_THREADS_PER_CTA
+from warpsift.algorithms.sssp.sssp_options import SsspOptions
 from warpsift.algorithms.sssp.vertex import commit
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
-from warpsift.units.mff.mff_lists import TARGET_THREADS_PER_CTA, check_target, gather_list, scatter_list
+from warpsift.units.mff.mff_lists import gather_list, scatter_list
 from warpsift.units.mff.mff_threads import bind_fast_forward
 
 
@@ -34,9 +38,8 @@ def relax(t, vertices, in_edges, offsets, distance, pending, active, scheme, wor
     scatter_list(t, t.load(offsets, vertex), t.load(offsets, vertex, offset=1))
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options, active_set: type[ActiveSet] = ActiveSet) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: SsspOptions, active_set: type[ActiveSet] = ActiveSet) -> Outcome:
     assert options.source is not None and graph.weights is not None
-    check_target(options)
     device = DeviceGraph(gpu, graph)
     kind = graph.weights.dtype
     distance = gpu.memory.full("distance", graph.nodes, INFINITY, kind)

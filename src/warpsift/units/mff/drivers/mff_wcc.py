@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.device_graph import DeviceGraph
 from warpsift.algorithms.operators.scheduling import ActiveSet
+from warpsift.algorithms.operators.target_occupancy import TARGET_THREADS_PER_CTA
 from warpsift.algorithms.sssp.vertex import commit
+from warpsift.algorithms.wcc.wcc_options import WccOptions
 from warpsift.graph import CsrGraph
 from warpsift.simt import DeviceArray, Gpu, kernel
-from warpsift.units.mff.mff_lists import TARGET_THREADS_PER_CTA, check_target, gather_list, scatter_list
+from warpsift.units.mff.mff_lists import gather_list, scatter_list
 from warpsift.units.mff.mff_threads import bind_fast_forward
 
 
@@ -35,8 +38,7 @@ def relax(t, vertices, rows, labels, pending, active, scheme, words):
         scatter_list(t, t.load(offsets, vertex), t.load(offsets, vertex, offset=1), over)
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options, active_set: type[ActiveSet] = ActiveSet) -> Outcome:
-    check_target(options)
+def run(gpu: Gpu, graph: CsrGraph, options: WccOptions, active_set: type[ActiveSet] = ActiveSet) -> Outcome:
     device = DeviceGraph(gpu, graph)
     labels = gpu.memory.array("labels", np.arange(graph.nodes, dtype=np.int32))
     pending = gpu.memory.array("pending", np.arange(graph.nodes, dtype=np.int32))

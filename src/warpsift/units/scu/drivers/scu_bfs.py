@@ -7,10 +7,16 @@ with its culling, but ends in a bitmask instead of a compaction of its own. No g
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.bfs.bfs_options import BfsOptions
 from warpsift.algorithms.bfs.frontier import Culling, tiles_per_cta, visit
-from warpsift.algorithms.common import INFINITY, THREADS_PER_CTA, DeviceGraph, Options, Outcome, Queue, Work
+from warpsift.algorithms.conventions import INFINITY, THREADS_PER_CTA
+from warpsift.algorithms.device_graph import DeviceGraph
+from warpsift.algorithms.frontier_queue import Queue
 from warpsift.graph import CsrGraph
 from warpsift.simt import DeviceArray, Gpu, kernel
 from warpsift.units.scu.scu_api import Scu
@@ -36,7 +42,7 @@ def contract(t, edges, count, visited, labels, depth, mask, tiles, culls):
             t.store(mask, at >> 5, word)
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options, spec: ScuSpec | None = None, enhanced: bool = True) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: BfsOptions, spec: ScuSpec | None = None, enhanced: bool = True) -> Outcome:
     assert options.source is not None
     scu = Scu(gpu, spec)
     device = DeviceGraph(gpu, graph)
@@ -82,7 +88,7 @@ def _expand(gpu: Gpu, device: DeviceGraph, nodes: Queue, edges: Queue, expansion
     set_length(edges, n)
 
 
-def _contract(gpu: Gpu, edges: Queue, state: tuple, mask: DeviceArray, culls: tuple[bool, bool]) -> None:
+def _contract(gpu: Gpu, edges: Queue, state: tuple[Any, ...], mask: DeviceArray, culls: tuple[bool, bool]) -> None:
     tiles = tiles_per_cta(gpu, len(edges))
     threads = -(-len(edges) // (tiles * THREADS_PER_CTA)) * THREADS_PER_CTA
     gpu.launch(contract, threads, edges.target, len(edges), *state, mask, tiles, culls, phase="contract")

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Queue, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.device_graph import DeviceGraph
+from warpsift.algorithms.frontier_queue import Queue
 from warpsift.algorithms.pagerank.convergence import Convergence, converge
 from warpsift.algorithms.pagerank.frontier import clear, dampen, dampening, rank_update
+from warpsift.algorithms.pagerank.pagerank_options import PagerankOptions
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
 from warpsift.units.scu.scu_api import Scu
@@ -29,7 +32,9 @@ def prepare(t, offsets, rank, index, counts, shares):
         t.store(shares, t.id, t.load(rank, t.id) / degree.astype(np.float32))
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options, spec: ScuSpec | None = None, enhanced: bool = True) -> Outcome:
+def run(
+    gpu: Gpu, graph: CsrGraph, options: PagerankOptions, spec: ScuSpec | None = None, enhanced: bool = True
+) -> Outcome:
     scu = Scu(gpu, spec, phase="expand")
     device = DeviceGraph(gpu, graph)
     mean_rank = 1.0 / max(graph.nodes, 1) if options.normalize else 1.0

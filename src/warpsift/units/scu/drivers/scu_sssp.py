@@ -14,8 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from warpsift.algorithms.common import INFINITY, Options, Outcome, Queue, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.conventions import INFINITY
+from warpsift.algorithms.frontier_queue import Queue
 from warpsift.algorithms.sssp.frontier import FAR, NEAR, State, allocate, contract, delta_of
+from warpsift.algorithms.sssp.sssp_options import SsspOptions
 from warpsift.graph import CsrGraph
 from warpsift.simt import Gpu, kernel
 from warpsift.units.scu.filtering import FilterTable
@@ -70,7 +73,7 @@ class Machinery:
     work: Work
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options, spec: ScuSpec | None = None, enhanced: bool = True) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: SsspOptions, spec: ScuSpec | None = None, enhanced: bool = True) -> Outcome:
     assert options.source is not None and graph.weights is not None
     m = _machinery(gpu, graph, options.source, spec, enhanced)
     delta = delta_of(graph, options)

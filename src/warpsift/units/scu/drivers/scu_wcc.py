@@ -6,10 +6,15 @@ an earlier one of the same expansion has beaten, and grouping orders the rest by
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from warpsift.algorithms.common import DeviceGraph, Options, Outcome, Queue, Work
+from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.device_graph import DeviceGraph
+from warpsift.algorithms.frontier_queue import Queue
 from warpsift.algorithms.wcc.frontier import contract
+from warpsift.algorithms.wcc.wcc_options import WccOptions
 from warpsift.graph import CsrGraph
 from warpsift.simt import DeviceArray, Gpu, kernel
 from warpsift.units.scu.scu_api import Scu
@@ -28,7 +33,7 @@ def mask_winners(t, nodes, flags, lookup, mask):
         t.store(mask, t.id >> 5, word)
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: Options, spec: ScuSpec | None = None, enhanced: bool = True) -> Outcome:
+def run(gpu: Gpu, graph: CsrGraph, options: WccOptions, spec: ScuSpec | None = None, enhanced: bool = True) -> Outcome:
     scu = Scu(gpu, spec)
     device = DeviceGraph(gpu, graph)
     labels = gpu.memory.array("labels", np.arange(graph.nodes, dtype=np.int32))
@@ -73,7 +78,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: Options, spec: ScuSpec | None = None
     return Outcome(labels.host.copy(), iterations, work, ledger.notes())
 
 
-def _expand(gpu: Gpu, rows: list, labels: DeviceArray, nodes: Queue, edges: Queue, expansion: Expansion) -> None:
+def _expand(gpu: Gpu, rows: list[Any], labels: DeviceArray, nodes: Queue, edges: Queue, expansion: Expansion) -> None:
     """Neighbours in every direction with the proposed label, one direction behind the other."""
     scu, count = expansion.scu, len(nodes)
     frontier = nodes.node.host[:count]

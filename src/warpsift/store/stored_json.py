@@ -1,0 +1,90 @@
+"""The JSON columns of a stored run, read back: quickly, since a sweep has 100,000 of them, and checked.
+
+Many rows share their request, graph and machine, so that each such text is decoded once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from warpsift.store.store_errors import StoreError
+
+REQUEST, GRAPH, MACHINE, RESULT = range(4)
+_NAMES = ("request", "graph", "machine", "result")
+_NEEDED = {REQUEST: ("algorithm", "graph", "options", "overrides"), GRAPH: ("name",), RESULT: ("check",)}
+_INNER = {REQUEST: ("options", "overrides"), RESULT: ("options",)}  # tables themselves, where they are there
+# Of `Record`: key, status, version, package, the four columns, error_kind, error, finished_at, host, host_seconds.
+_TEXT, _NUMBER, _OPTIONAL = (str,), (int, float, type(None)), (str, type(None))
+_KINDS = (*[_TEXT] * 6, *[_OPTIONAL] * 4, _NUMBER, _OPTIONAL, _NUMBER)
+_KEPT_TEXTS = 10_000
+
+
+class Columns:
+    """Decodes the columns of many rows of one store."""
+
+    def __init__(self, path: object) -> None:
+        self._path = path
+        self._seen: dict[tuple[int, str], dict[str, Any]] = {}
+
+    def check(self, row: tuple[Any, ...]) -> None:
+        """Raise unless every value is of its column's kind: a damaged file may hold any in any."""
+        if not all(map(isinstance, row, _KINDS)):
+            raise StoreError(
+                f"{self._path} is damaged (run {str(row[0])[:40]!r}): restore a copy, or start a new store with --store"
+            )
+
+    def decode(self, key: object, texts: tuple[str | None, ...]) -> list[dict[str, Any] | None]:
+        """Request, graph, machine and result of the row with this key."""
+        return [None if text is None else self._column(key, kind, text) for kind, text in enumerate(texts)]
+
+    def _column(self, key: object, kind: int, text: str) -> dict[str, Any]:
+        if kind == RESULT:
+            return self._checked(key, kind, text)
+        found = self._seen.get((kind, text))
+        if found is None:
+            found = self._checked(key, kind, text)
+            if len(self._seen) < _KEPT_TEXTS:
+                self._seen[kind, text] = found
+        return found
+
+    def _checked(self, key: object, kind: int, text: str) -> dict[str, Any]:
+        problem = "not complete, or damaged"
+        try:
+            value = _read(text)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict):
+            missing = [name for name in _NEEDED.get(kind, ()) if name not in value]
+            wrong = [name for name in _INNER.get(kind, ()) if not isinstance(value.get(name, {}), dict)]
+            if not missing and not wrong:
+                return value
+            problem = f"without a proper {(missing + wrong)[0]!r}"
+        raise StoreError(
+            f"{self._path}: the {_NAMES[kind]} of run {str(key)[:40]!r} is {problem}: restore a copy of the store, or "
+            f'remove the run with sqlite3 {self._path} "DELETE FROM runs WHERE key = ..."'
+        )
+
+
+def _read(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError):  # NaN, and names that are not UTF-8: Python's own reader takes them
+        return json.loads(text)
+
+
+@contextlib.contextmanager
+def no_collecting() -> Iterator[None]:
+    """Millions of new objects and no garbage among them: looking for it takes half of the time."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()

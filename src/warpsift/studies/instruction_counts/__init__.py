@@ -1,0 +1,1 @@
+"""Instruction counts beside those of a CUDA compiler."""

@@ -1,0 +1,1 @@
+"""Slow, obvious second implementations; they share nothing with what they are compared with."""

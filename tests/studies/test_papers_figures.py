@@ -1,0 +1,115 @@
+"""The papers' figures built from real runs on tiny graphs, and the pages around them."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from warpsift.machines import load_machine
+from warpsift.report.figures import Chart, Figure, PaperValue
+from warpsift.run.request import make_request
+from warpsift.studies import mff, scu, which_unit, which_unit_why
+from warpsift.studies import reproduce as reproducing
+from warpsift.studies.reproduce import summary_of
+from warpsift.studies.scale import FULL, QUICK, Scale, ScaleError, real_files
+from warpsift.sweep import SweepOptions, run_sweep
+
+TINY = Scale("tiny", 512, (1, 2), 1)
+
+
+@pytest.mark.parametrize("paper", [scu, mff, which_unit], ids=["scu", "mff", "which-unit"])
+def test_figures_of_a_paper(paper, tmp_path, monkeypatch):
+    for module in list(sys.modules.values()):
+        name = getattr(module, "__name__", "")
+        if name.startswith("warpsift.studies.") and isinstance(getattr(module, "GRAPHS", None), tuple):
+            monkeypatch.setattr(module, "GRAPHS", ("cond",) if ".scu" in name else ("dblp-2010",))
+        if name in ("warpsift.studies.scu.scu_ladder", "warpsift.studies.mff.mff_ladder"):
+            monkeypatch.setattr(module, "RUNGS", dict(list(module.RUNGS.items())[:2]))
+        if name == "warpsift.studies.mff.mff_caches":
+            monkeypatch.setattr(module, "GRAPH", "dblp-2010")
+    requests = [r for experiment in paper.EXPERIMENTS for r in experiment.matrix(TINY)]
+    results = run_sweep(requests, tmp_path / "runs.db", SweepOptions(workers=1, quiet=True))
+    assert not results.failed
+    for experiment in paper.EXPERIMENTS:
+        figure = experiment.figure(results, TINY)
+        assert figure.rows, figure.title
+        for row in figure.comparison():
+            about_another_graph = "amazon-2008" in row["claim"]
+            assert about_another_graph or row["ours"] > 0, (figure.title, row["claim"])
+
+
+def test_equal_area_is_equal_within_a_way():
+    """The contenders of our own study take the area of the largest unit, to half an L2 way."""
+    area = which_unit.areas()
+    plain = which_unit.extra_ways(0.0) * area["way"]
+    compaction = area["SCU"] + which_unit.extra_ways(area["SCU"]) * area["way"]
+    assert plain > 0 and max(abs(mine - area["MFF"]) for mine in (plain, compaction)) <= area["way"] / 2
+    machine = load_machine(which_unit.GPU, which_unit.software("bfs")["direction-optimising"]["overrides"])
+    assert machine.l2.size_bytes // machine.l2.ways == load_machine("gtx980").l2.size_bytes // 16
+
+
+def test_rank_correlation_finds_the_counter_that_goes_with_the_speedup():
+    rows = [
+        {name: float(k % 3) for name in which_unit_why.COUNTERS} | {"L2 hit rate": -k * k, "speedup": 2.0**k}
+        for k in range(9)
+    ]
+    found = which_unit_why.correlations(rows)
+    assert found["L2 hit rate"] == pytest.approx(-1.0)
+    assert max(found, key=lambda name: abs(found[name])) == "L2 hit rate"
+
+
+def test_real_files_are_found_by_their_usual_names(tmp_path):
+    (tmp_path / "suite").mkdir()
+    (tmp_path / "suite" / "delaunay_n19.mtx.gz").touch()
+    found = real_files(tmp_path, ["delaunay", "kron"])
+    assert found == {"delaunay": str(tmp_path / "suite" / "delaunay_n19.mtx.gz")}
+    with pytest.raises(ScaleError, match="none of the papers' graphs is there; file names begin with kron_g500-logn18"):
+        real_files(tmp_path, ["kron"])
+
+
+def test_a_report_begins_with_what_was_met():
+    claims = [PaperValue("near", 2.0, ours=1.6), PaperValue("far", 2.0, ours=1.4), PaperValue("unknown", 2.0)]
+    figure = Figure("t", Chart("bars", x="a", y="b"), [{"a": 1, "b": 2}], paper_values=claims)
+    assert summary_of([figure], TINY)[1] == (
+        "Met within 25 %: 1 of 2 values that the paper states: near (1.6, paper 2)."
+    )
+    assert summary_of([figure], TINY)[0].startswith("All graphs are generated")
+    real = replace(TINY, files={"cond": "cond-mat-2005.mtx"})
+    assert summary_of([], real) == [
+        "Read from files: cond. The others are generated: same nodes, arcs and kind of degree distribution, not the "
+        "same graph."
+    ]
+
+
+def test_a_figure_whose_run_failed_is_left_out_and_the_page_says_why(tmp_path, monkeypatch):
+    good = make_request("bfs", "grid-5x5", {"seed": 1})
+    bad = make_request("bfs", "grid-5x5", {"source": 99})
+
+    class Experiment:
+        def __init__(self, name, wanted):
+            self.name, self.wanted = name, wanted
+
+        def matrix(self, scale):
+            return [self.wanted]
+
+        def figure(self, results, scale):
+            checked = results[self.wanted].result["check"]
+            return Figure(self.name, Chart("bars", x="a", y="b"), [{"a": checked, "b": 1}])
+
+    paper = SimpleNamespace(TITLE="T", GRAPHS=(), EXPERIMENTS=(Experiment("one", good), Experiment("two", bad)))
+    monkeypatch.setattr(reproducing, "_module", lambda name: paper)
+    plan = reproducing.Plan("scu", TINY, tmp_path, SweepOptions(workers=1, quiet=True))
+    page, figures = reproducing.reproduce(plan)
+    assert [figure.title for figure in figures] == ["one"]
+    assert "Left out: two; bfs on grid-5x5 failed: source 99 is not a node" in page.read_text()
+
+
+def test_sizes_of_graphs():
+    assert QUICK.graph("kron") == "kron@1/32" and QUICK.graph("dewiki-2013") == "dewiki-2013@1/128"
+    assert QUICK.size(["kron"]) == "1/32 of the paper's size"
+    assert QUICK.size(["kron", "dewiki-2013"]) == "1/32 of the paper's size (dewiki-2013 1/128)"
+    assert FULL.graph("dewiki-2013") == "dewiki-2013" and FULL.size([]) == "the paper's size"
+    assert replace(QUICK, files={"kron": "k.mtx"}).graph("kron") == "k.mtx"
