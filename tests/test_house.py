@@ -28,7 +28,7 @@ from support.slow_tests import SLOW
 
 PACKAGE = ROOT / "src" / "warpsift"
 ORDER = (
-    ("hardware", "printable", "version"),
+    ("hardware", "printable", "remaining_time", "version", "watching"),
     ("errors", "private_folder"),
     ("paths",),
     ("graph", "machines"),

@@ -20,6 +20,7 @@ def application() -> Any:
     from warpsift.cli import (  # noqa: F401
         compare_command,
         costs_command,
+        explore_command,
         graphs_command,
         hdl_command,
         reproduce_command,

@@ -60,6 +60,9 @@ GraphFormat = Annotated[
 Merge = Annotated[bool, typer.Option("--merge-duplicates", help="Keep one of several equal arcs.")]
 
 
+FILE_WIDTH = 400  # characters a line may have where it goes to a file or a pipe: tables stay whole
+
+
 def console() -> Console:
     """The screen; what comes from files cannot send it commands."""
     from rich.console import Console
@@ -68,7 +71,7 @@ def console() -> Console:
 
     screen = Console(highlight=False)
     if not screen.is_terminal:
-        screen = Console(highlight=False, width=120)
+        screen = Console(highlight=False, width=FILE_WIDTH)
     screen.push_render_hook(Escaping())
     return screen
 

@@ -101,7 +101,8 @@ def print_phases(console: Console, result: RunResult) -> None:
     if timed:
         columns += ["cycles", "L1 hits", "L2 hits", "bandwidth"]
     total = Phase("total", False, "", sum(p.launches for p in result.phases), result.counters, {}, result.timing)
-    console.print(table_of("", columns, [_phase_row(phase, timed) for phase in [*result.phases, total]]))
+    rows = [_phase_row(phase, timed) for phase in [*result.phases, total]]
+    console.print(table_of("", columns, rows, ["phase", "cycles", "launches", "warp instr.", "bandwidth", "L2 hits"]))
     if any(phase.compaction for phase in result.phases):
         console.print(Text("* stream compaction", style="dim"))
     if timed:
@@ -178,5 +179,5 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         lines += energy_lines(rows)
     body = [[label, *(cell(row) for row in rows)] for label, cell in lines]
     console.print(table_of("", ["", *(row["unit"] for row in rows)], body))
-    for line in bar_lines(rows, console.encoding):
+    for line in bar_lines(rows, console.encoding, console.width):
         console.print(Text(line))

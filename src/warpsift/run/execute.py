@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from warpsift.algorithms import Algorithm, Options, Outcome
 from warpsift.graph import CsrGraph
 from warpsift.graph.objects import graph_of
+from warpsift.run.choices_help import with_choices
 from warpsift.run.observer import Observer
 from warpsift.run.reached import add_reach, weights_note
 from warpsift.run.record import RunResult, by_phase, graph_facts
@@ -28,6 +29,7 @@ from warpsift.run.set_up import engine_of, gpu_of, machine_of
 from warpsift.run.sinks import Observed
 from warpsift.run.timing import add_floor, add_timing
 from warpsift.units import resolve
+from warpsift.watching import describe, watcher
 
 if TYPE_CHECKING:
     from warpsift.machines import Machine
@@ -38,9 +40,8 @@ __all__ = ["Observer", "run_request", "simulate"]
 def simulate(algorithm: str, graph: Any, *, observer: Observer | None = None, **choices: Any) -> RunResult:
     """Run an algorithm and check its answer.
 
-    `choices` are fields of `Request` (gpu="gtx980", unit="scu", style="vertex", overrides={"l2.ways": 8}, ...) and
-    options of the algorithm (source=0, delta=100, ...). How to load a graph (symmetrise=True, ...) is said where it is
-    given by name.
+    `graph` is a file's path, a name such as "kron-14", a CsrGraph, a networkx graph or a SciPy sparse matrix.
+    Everything else is given by name: simulate("bfs", "kron-14", gpu="gtx980", unit="scu", source=0).
     """
     if isinstance(graph, (str, os.PathLike)):
         request = make_request(algorithm, os.fspath(graph), choices)
@@ -55,9 +56,14 @@ def simulate(algorithm: str, graph: Any, *, observer: Observer | None = None, **
     return run_request(make_request(algorithm, graph.name, choices), graph, observer)
 
 
+simulate.__doc__ = with_choices(simulate.__doc__ or "")
+
+
 def run_request(request: Request, graph: CsrGraph, observer: Observer | None = None) -> RunResult:
     """Run a request on a graph that is already loaded."""
     observer = observer or Observer()
+    if (watches := watcher()) is not None:
+        watches.running(describe(request.algorithm, graph.name, request.unit, request.gpu))
     chosen = algorithm_named(request.algorithm)
     machine = machine_of(request)
     driver = _driver(request, chosen, machine)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from warpsift.errors import WarpsiftError
 from warpsift.simt.stream_counter import LaunchRecord, OperationRecord, StreamCounters
 
 if TYPE_CHECKING:
+    import pandas
+
     from warpsift.costs.energy import EnergyReport
     from warpsift.graph import CsrGraph
 
@@ -79,9 +83,9 @@ def by_phase(launches: list[LaunchRecord], operations: list[OperationRecord]) ->
     return list(phases.values())
 
 
-@dataclass
+@dataclass(repr=False)
 class RunResult:
-    """What `warpsift.simulate` returns."""
+    """What `warpsift.simulate` returns. `print(result)` shows it in short, a notebook as a table."""
 
     algorithm: str
     style: str
@@ -102,6 +106,8 @@ class RunResult:
     machine: dict[str, Any] | None = None
     timing: dict[str, Any] = field(default_factory=dict)
     energy: dict[str, Any] = field(default_factory=dict)
+    array_traffic: dict[str, list[int]] = field(default_factory=dict)  # columns: `launch_history.TRAFFIC`
+    timeline: dict[str, Any] = field(default_factory=dict)  # of launches, see `launch_history.timeline`
     energy_report: EnergyReport | None = None  # what `energy` was written from: its charges, one per price
     engine: Any = None  # the `Engine` that timed it, for samples and per-launch counters
 
@@ -120,6 +126,31 @@ class RunResult:
                     return source[name]
         known = [*self.timing, *self.energy, *stream_dict(StreamCounters())] if "timing" in self.__dict__ else []
         raise AttributeError(f"a run has no {name!r}; it has {', '.join(known)}")
+
+    def __repr__(self) -> str:
+        from warpsift.run.result_view import text_of
+
+        return text_of(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from warpsift.run.result_view import html_of
+
+        return html_of(self)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Time by phase, scheduler cycles and energy as a matplotlib figure; written to `path` if there is one."""
+        from warpsift.run.run_picture import draw_run
+
+        return draw_run(self, path)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The phase table as a pandas DataFrame."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise WarpsiftError("a DataFrame needs the package pandas: pip install 'warpsift[notebook]'") from error
+        return pandas.DataFrame(self.rows())
 
     def rows(self) -> list[dict[str, Any]]:
         """The phase table, one dictionary a row: `pandas.DataFrame(result.rows())`; `as_dict` has all counters."""
@@ -145,5 +176,7 @@ class RunResult:
             **self.energy,
             "host_seconds": round(self.host_seconds, 4),
             "phases": [phase.as_dict() for phase in self.phases],
+            "array_traffic": self.array_traffic,
+            "timeline": self.timeline,
             "machine": self.machine,
         }

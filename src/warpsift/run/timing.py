@@ -81,15 +81,17 @@ def roofline(counters: Mapping[str, float], machine: Machine) -> dict[str, Any]:
 def add_timing(result: RunResult, engine: Engine, machine: Machine, edges: int) -> None:
     """Fill in what only the engine knows."""
     from warpsift.machines import machine_parameters
+    from warpsift.run.launch_history import array_traffic, timeline
 
     total = engine.total
     result.timing = timing_of(total, machine) | {"roofline": roofline(total, machine), "counters": dict(total)}
     if edges and result.timing["seconds"]:
-        result.timing["mteps"] = round(edges / result.timing["seconds"] / 1e6, 3)  # the graph's edges, once each
+        result.timing["mteps"] = round(edges / result.timing["seconds"] / 1e6, 3)  # arcs reached, once each
     unit_cycles = sum(timed.counters.cycles for timed in engine.operations)
     result.timing["unit_seconds"] = engine.seconds(unit_cycles)
     result.timing["gpu_seconds"] = result.timing["seconds"] - result.timing["unit_seconds"]
     result.machine = machine_parameters(machine)
+    result.array_traffic, result.timeline = array_traffic(engine), timeline(engine)
     result.engine = engine
     for phase in result.phases:
         of_unit = [(done.info, done.counters) for done in engine.operations if done.info.unit == phase.unit]

@@ -104,7 +104,7 @@ def _run_row(result: dict[str, Any]) -> Row:
     row["graph"] = result["graph"]["name"]
     row["gpu"] = (result.get("machine") or {}).get("name")
     for name, value in result.items():
-        if name in row or name in ("phases", "machine"):
+        if name in row or name in ("phases", "machine", "array_traffic", "timeline"):
             continue
         if isinstance(value, dict):
             prefix = "" if name == "options" else f"{name}."

@@ -19,7 +19,8 @@ from warpsift.store.store import Record
 
 Row = dict[str, Any]
 IDENTITY = ("algorithm", "graph", "style", "unit", "gpu")
-_ASIDE = {"algorithm", "style", "unit", "graph", "options", "phases", "machine"}  # of a result: elsewhere in the row
+# Of a result: elsewhere in the row, or no numbers of the run as a whole.
+_ASIDE = {"algorithm", "style", "unit", "graph", "options", "phases", "machine", "array_traffic", "timeline"}
 
 
 class QueryError(WarpsiftError):

@@ -1,25 +1,32 @@
 """How far a sweep is: a bar with the remaining time on a terminal, a line now and then in a log.
 
-Points weigh as much as their graph has edges, since the time of a run grows with them.
+Both name the point that finished last: algorithm, graph, unit, GPU and changed parameters.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+
+from warpsift.remaining_time import in_words
+from warpsift.sweep.sweep_estimate import SweepEstimate
+from warpsift.watching import describe, watching
 
 if TYPE_CHECKING:
     from warpsift.sweep.plan import Point
 
 LOG_SECONDS = 10.0
-_OVERHEAD_EDGES = 5000  # a run on a tiny graph still takes some time
+NAME_LETTERS = 56  # of a point, beside the bar
 
 
-def weight(point: Point) -> float:
-    timed = 20 if point.request.gpu is not None else 1  # timing a stream takes far longer than counting it
-    return timed * (point.graph["edges"] + _OVERHEAD_EDGES)
+def point_name(point: Point) -> str:
+    """What tells a point from its neighbours."""
+    request = point.request
+    name = describe(request.algorithm, str(point.graph["name"]), request.unit, request.gpu)
+    return ", ".join([name, *(f"{key}={value}" for key, value in request.overrides.items())])
 
 
 class SweepProgress:
@@ -29,72 +36,91 @@ class SweepProgress:
         self._enabled = enabled
         self._bar: Any = None
         self._task: Any = None
-        self._total = self._done = self._failed = self._elsewhere = 0
-        self._weights = self._weight_done = 0.0
+        self._total = self._done = self._failed = 0
+        self._estimate = SweepEstimate(())
         self._started = self._said = time.monotonic()
+        self._watch = ExitStack()
 
     def __enter__(self) -> SweepProgress:
+        if self._enabled:
+            self._watch.enter_context(watching(self))
         if self._enabled and sys.stderr.isatty():
             self._bar = _bar()
             self._bar.start()
-            self._task = self._bar.add_task("planning", total=None, counts="")
+            self._task = self._bar.add_task("planning", total=None, counts="", left="")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._watch.close()
         if self._bar is not None:
             self._bar.stop()
 
     def note(self, text: str) -> None:
         """What is being done now."""
         if self._bar is not None:
-            self._bar.update(self._task, description=text[:40])
+            self._bar.update(self._task, description=_cut(text))
+
+    def compiling(self, part: str, functions: int) -> None:
+        """The engine is compiled before the workers start: on the bar's line, or a line when it begins and ends."""
+        if self._bar is not None:
+            self.note(f"compiling {part} (once), {functions} functions" if functions else "preparing the workers")
+        elif functions == 1:
+            self._write(f"sweep: compiling {part} (once)\n")
+
+    def running(self, what: str) -> None:
+        """Runs of this process only compile; points run in the workers."""
 
     def start(self, points: list[Point], missing: list[Point]) -> None:
         """The work is known; what is stored already does not count."""
         self._total = len(missing)
-        self._weights = sum(map(weight, missing))
+        self._estimate = SweepEstimate(missing)
         self._started = self._said = time.monotonic()
         if self._bar is not None:
             stored = len(points) - len(missing)
             text = f"sweep ({stored} stored)" if stored else "sweep"
-            self._bar.reset(self._task, total=self._weights or 1, description=text, counts=f"0/{self._total}")
+            self._bar.reset(self._task, total=1.0, description=text, counts=f"0/{self._total}", left="")
 
-    def finished(self, point: Point, status: str, *, elsewhere: bool = False) -> None:
-        """One more point is done or failed, perhaps by another sweep."""
+    def finished(self, point: Point, status: str, *, elsewhere: bool = False, seconds: float | None = None) -> None:
+        """One more point is done or failed, perhaps by another sweep; `seconds` of work it took."""
         self._done += 1
         self._failed += status == "failed"
-        self._elsewhere += elsewhere
-        self._weight_done += weight(point)
-        if self._bar is not None:
-            failed = f", {self._failed} failed" if self._failed else ""
-            name = f"{point.request.algorithm} on {point.graph['name']}"
-            counts = f"{self._done}/{self._total}{failed}"
-            self._bar.update(self._task, completed=self._weight_done, counts=counts, description=name[:40])
-        elif self._enabled and (time.monotonic() - self._said > LOG_SECONDS):
-            self._said = time.monotonic()
-            self._log()
-
-    def _log(self) -> None:
-        elapsed = self._said - self._started
-        left = elapsed * (self._weights - self._weight_done) / self._weight_done
+        self._estimate.finished(point, None if elsewhere else seconds)
+        now = time.monotonic()
+        left = self._estimate.left(now - self._started)
         failed = f", {self._failed} failed" if self._failed else ""
-        sys.stderr.write(f"sweep: {self._done} of {self._total} points{failed}, {elapsed:.0f} s, {left:.0f} s left\n")
+        if self._bar is not None:
+            counts = f"{self._done}/{self._total}{failed}"
+            words = f"{in_words(left)} left" if left else ""
+            share = self._estimate.share
+            self._bar.update(
+                self._task, completed=share, counts=counts, left=words, description=_cut(point_name(point))
+            )
+        elif self._enabled and (now - self._said > LOG_SECONDS):
+            self._said = now
+            rest = f", {in_words(left)} left" if left else ""
+            done = f"{self._done} of {self._total} points{failed}, {now - self._started:.0f} s{rest}"
+            self._write(f"sweep: {done}; last: {point_name(point)}\n")
+
+    @staticmethod
+    def _write(text: str) -> None:
+        sys.stderr.write(text)
         sys.stderr.flush()
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= NAME_LETTERS else text[: NAME_LETTERS - 1] + "…"
 
 
 def _bar() -> Any:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=None),
         TextColumn("{task.fields[counts]}", markup=False),
         TimeElapsedColumn(),
-        TextColumn("left"),
-        # Points are few and long: look back far, or the estimate vanishes between two of them.
-        TimeRemainingColumn(elapsed_when_finished=False),
+        TextColumn("{task.fields[left]}", markup=False),
         console=Console(stderr=True),
-        speed_estimate_period=3600,
         transient=True,
     )

@@ -244,7 +244,7 @@ def _keep(state: _State, future: Future[Report], ledger: Store, progress: SweepP
         return True
     if report.result is not None:
         ledger.finish(point, report.result, report.host, report.host_seconds)
-        progress.finished(point, "done")
+        progress.finished(point, "done", seconds=report.host_seconds)
     else:
         ledger.fail(point, report.error_kind, report.error, report.host)
         progress.finished(point, "failed")

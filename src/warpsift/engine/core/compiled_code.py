@@ -27,6 +27,7 @@ import numpy as np
 import platformdirs
 
 from warpsift.private_folder import code_folder
+from warpsift.watching import watcher
 
 _ENGINE = Path(__file__).parents[1]
 _PACKAGE = _ENGINE.parent
@@ -100,17 +101,24 @@ def directory(own: tuple[Path, str] | None = None) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def compiling(part: str) -> Iterator[Callable[[], None]]:
-    """A progress line on stderr; the function given is called for each compiled function."""
+    """A progress line on stderr; the function given is called for each compiled function.
+
+    Whoever watches (`warpsift.watching`) has a line of its own and is told instead.
+    """
     started = time.perf_counter()
     count = 0
+    watches = watcher()
 
     def step() -> None:
         nonlocal count
         count += 1
-        if count % 10 == 0:
+        if watches is not None:
+            watches.compiling(part, count)
+        elif count % 10 == 0:
             print(".", end="", file=sys.stderr, flush=True)
 
-    print(f"warpsift: compiling {part} (once) ", end="", file=sys.stderr, flush=True)
+    if watches is None:
+        print(f"warpsift: compiling {part} (once) ", end="", file=sys.stderr, flush=True)
     collecting = gc.isenabled()
     gc.disable()  # the compiler makes many objects and little garbage: collecting is a tenth of its time
     try:
@@ -118,4 +126,7 @@ def compiling(part: str) -> Iterator[Callable[[], None]]:
     finally:
         if collecting:
             gc.enable()
-        print(f" {count} functions, {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+        if watches is None:
+            print(f" {count} functions, {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+        else:
+            watches.compiling(part, 0)
