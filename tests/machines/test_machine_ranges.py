@@ -13,8 +13,11 @@ from warpsift.machines import MachineError, load_machine, machine_keys, machine_
 from warpsift.machines.footprint import LIMIT_VARIABLE, machine_bytes
 from warpsift.machines.ranges import Bounds, declared, powers, range_problems
 from warpsift.machines.spec import Machine
+from warpsift.machines.unit_sections import spec_types
+from warpsift.units import unit_named
 
-KEYS = {key.key: key for key in declared(Machine)}
+SECTIONS = [(Machine, ""), *((kind, f"{section}.") for section, kind in spec_types().items())]
+KEYS = {key.key: key for struct, prefix in SECTIONS for key in declared(struct, prefix)}
 NUMBERS = {name: key for name, key in KEYS.items() if key.bounds is not None}
 
 
@@ -89,7 +92,7 @@ def test_clocks_are_numbers(name, value):
             "dram.address_map: 1024 bits; write at most 60, addresses are 64-bit words",
         ),
         (
-            {"noc.buffer_flits": 4, "l2.reply_queue_entries": 1, "noc.flit_bytes": 36},
+            {"noc.buffer_flits": 4, "l2.reply_queue_entries": 8, "noc.flit_bytes": 36},
             "noc.buffer_flits = 4 cannot hold a fast-forward command of 5 flits",
         ),
         (
@@ -146,7 +149,8 @@ LARGE = [
 @pytest.mark.parametrize("overrides", LARGE)
 def test_the_estimate_is_what_an_engine_takes(overrides):
     machine = load_machine("gtx980", overrides)
-    engine = Engine(machine)
+    units = [part for name in ("scu", "mff", "next-line") for part in unit_named(name).components()]
+    engine = Engine(machine, units)
     taken = sum(array.nbytes for array in engine._arena.arrays.values())
     engine.close()
     assert taken <= machine_bytes(machine) < 1.3 * taken

@@ -11,9 +11,9 @@ import pytest
 
 import warpsift
 from warpsift.engine.core import compiled_code
+from warpsift.remaining_time import RemainingTime, in_words
 from warpsift.report import progress as progress_module
 from warpsift.report.progress import Progress
-from warpsift.remaining_time import RemainingTime, in_words
 from warpsift.run.request import make_request
 from warpsift.sweep.sweep_estimate import SweepEstimate, weight
 from warpsift.sweep.sweep_progress import SweepProgress, point_name

@@ -14,7 +14,7 @@ from warpsift.machines.spec import Machine
 DEFAULT_MAX_BYTES = 2 << 30  # the stock machines take 60 to 90 MB
 LIMIT_VARIABLE = "WARPSIFT_MAX_MACHINE_BYTES"
 
-FIXED_BYTES = 50 << 20  # pools of packets and events, rings of the SCU's trace
+FIXED_BYTES = 8 << 20  # pools of packets and events
 LINE_ROW = 8 + 16  # tag and state
 
 

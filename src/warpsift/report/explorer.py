@@ -99,7 +99,7 @@ def cards_of_records(records: Iterable[Record]) -> list[Card]:
 
 
 def cards_of_folder(folder: Path) -> list[Card]:
-    """Cards of all results in a folder, as `warpsift run --json` writes them: an object or a list in every .json file."""
+    """Cards of all results in a folder, as `warpsift run --json` writes them: an object or a list in a .json file."""
     found: list[Card] = []
     for path in sorted(folder.rglob("*.json")):
         try:
@@ -140,7 +140,8 @@ def explorer_page(cards: Sequence[Card], title: str) -> str:
 <p class="subtitle">Choose runs by what they ran, then mark two of them, A and B, to see them side by side.</p></header>
 <div class="toolbar"><form id="choose"></form></div>
 <main class="explorer">
-<section class="figure" id="runs"><div class="scroll runs"><table class="data"><thead></thead><tbody></tbody></table></div>
+<section class="figure" id="runs"><div class="scroll runs">
+<table class="data"><thead></thead><tbody></tbody></table></div>
 <p class="empty" id="more"></p></section>
 <section class="figure" id="sides"></section>
 </main>
