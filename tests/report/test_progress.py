@@ -158,5 +158,5 @@ def test_a_log_names_the_point(monkeypatch, capsys):
         progress.start(todo, todo)
         progress.finished(todo[0], "done", seconds=1.0)
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "sweep: compiling the timing engine (once)"
-    assert lines[1].startswith("sweep: 1 of 2 points, 0 s") and lines[1].endswith("last: bfs on g100 with scu, gtx480")
+    assert lines[0] == "warpsift: compiling the timing engine (once)"
+    assert lines[1].startswith("sweep: bfs on g100 with scu, gtx480 finished, 1 of 2 points, 0 s")

@@ -39,7 +39,7 @@ def explore(
     if source.is_dir():
         cards = cards_of_folder(source)
     else:
-        records, left_out = _records(source, where, all_versions)
+        records, _, left_out = _records(source, where, all_versions)
         cards = cards_of_records(records)
         failed = len(records) - len(cards)
         if failed:

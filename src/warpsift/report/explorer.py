@@ -95,11 +95,18 @@ def _command(asked: Mapping[str, Any]) -> str:
 def cards_of_records(records: Iterable[Record]) -> list[Card]:
     """Cards of the finished runs of a store."""
     done = [record for record in records if record.status == "done" and record.result is not None]
-    return [card({**(r.result or {}), "machine": r.machine, "graph": r.graph}, r.request) for r in done]
+    return in_order(card({**(r.result or {}), "machine": r.machine, "graph": r.graph}, r.request) for r in done)
+
+
+def in_order(cards: Iterable[Card]) -> list[Card]:
+    """Runs that one wants to compare stand beside each other."""
+    return sorted(
+        cards, key=lambda c: (c["algorithm"], c["graph"], c["gpu"], c["style"], c["unit"] != "none", c["unit"])
+    )
 
 
 def cards_of_folder(folder: Path) -> list[Card]:
-    """Cards of all results in a folder, as `warpsift run --json` writes them: an object or a list in a .json file."""
+    """Cards of all results in a folder, as `warpsift run --json` writes them: one or a list in every .json file."""
     found: list[Card] = []
     for path in sorted(folder.rglob("*.json")):
         try:
@@ -109,7 +116,7 @@ def cards_of_folder(folder: Path) -> list[Card]:
         for each in held if isinstance(held, list) else [held]:
             if isinstance(each, dict) and {"algorithm", "graph", "phases"} <= each.keys():
                 found.append(_card_of_file(path, each))
-    return found
+    return in_order(found)
 
 
 def _card_of_file(path: Path, result: Mapping[str, Any]) -> Card:
@@ -140,8 +147,8 @@ def explorer_page(cards: Sequence[Card], title: str) -> str:
 <p class="subtitle">Choose runs by what they ran, then mark two of them, A and B, to see them side by side.</p></header>
 <div class="toolbar"><form id="choose"></form></div>
 <main class="explorer">
-<section class="figure" id="runs"><div class="scroll runs">
-<table class="data"><thead></thead><tbody></tbody></table></div>
+<section class="figure" id="runs">
+<div class="scroll runs"><table class="data"><thead></thead><tbody></tbody></table></div>
 <p class="empty" id="more"></p></section>
 <section class="figure" id="sides"></section>
 </main>

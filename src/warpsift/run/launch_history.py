@@ -32,7 +32,7 @@ def array_traffic(engine: Engine) -> dict[str, list[int]]:
 
 
 def timeline(engine: Engine) -> dict[str, Any]:
-    """Columns, an entry per launch or unit operation: phase (a number), first cycle, cycles, bandwidth in per mille."""
+    """Columns, one entry per launch or unit operation: phase (its number), first cycle, cycles, share of bandwidth."""
     peak = engine.machine.peak_dram_bytes_per_second / (engine.machine.clocks.core_mhz * 1e6)  # bytes per core cycle
     names: dict[str, int] = {}
     events = []

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from warpsift.printable import printable
 from warpsift.remaining_time import in_words
 from warpsift.sweep.sweep_estimate import SweepEstimate
 from warpsift.watching import describe, watching
@@ -65,7 +66,7 @@ class SweepProgress:
         if self._bar is not None:
             self.note(f"compiling {part} (once), {functions} functions" if functions else "preparing the workers")
         elif functions == 1:
-            self._write(f"sweep: compiling {part} (once)\n")
+            self._write(f"warpsift: compiling {part} (once)\n")
 
     def running(self, what: str) -> None:
         """Runs of this process only compile; points run in the workers."""
@@ -99,7 +100,7 @@ class SweepProgress:
             self._said = now
             rest = f", {in_words(left)} left" if left else ""
             done = f"{self._done} of {self._total} points{failed}, {now - self._started:.0f} s{rest}"
-            self._write(f"sweep: {done}; last: {point_name(point)}\n")
+            self._write(f"sweep: {printable(point_name(point))} finished, {done}\n")
 
     @staticmethod
     def _write(text: str) -> None:

@@ -67,7 +67,9 @@
   const phases = [...new Set(runs.flatMap((run) => run.phases.map((phase) => phase.name)))];
   const phaseColour = (name) => palette[Math.max(phases.indexOf(name), 0) % palette.length];
   const parts = [...new Set(runs.flatMap((run) => Object.keys(run.joules || {})))];
-  const stallNames = [...new Set(runs.flatMap((run) => Object.keys(run.stalls || {})))];
+  const STALLS = ["issue", "alu", "memory", "shared", "barrier", "lsu"];
+  const IDLE = "no_warp"; // nothing to do: the light rest of the bar
+  const stallNames = [...new Set([...STALLS, ...runs.flatMap((run) => Object.keys(run.stalls || {})).filter((name) => name !== IDLE), IDLE])];
   const colourIn = (names, name) => palette[names.indexOf(name) % palette.length];
 
   const tooltip = html(document.body, "div", "tooltip");
@@ -236,7 +238,7 @@
     pair(holder, ["What the schedulers did", "share of their cycles: issuing, or waiting for what"], sides, drawStalls);
     trafficPanel(holder, sides);
     pair(holder, ["Energy by part, mJ", "shorter is better; both sides have one scale"], sides, drawEnergy);
-    pair(holder, ["Timeline", "one block per launch or unit operation; its height is the share of the DRAM's peak bandwidth"], sides, drawTimeline);
+    pair(holder, ["Timeline", "one block per launch or unit operation; its height is the bandwidth of the DRAM; both sides have the same scales"], sides, drawTimeline);
     const commands = sides.filter(({ run }) => run.command);
     if (commands.length) {
       const again = pair(holder, ["Run it again", ""], sides, (place, run) => {
@@ -296,7 +298,7 @@
       if (isNumber(before) && before) {
         const ratio = value / before;
         const level = Math.abs(ratio - 1) < 0.005 || more === null ? "" : (ratio > 1) === more ? "better" : "worse";
-        html(item, "i", level, ` ${shown(ratio)} of A`);
+        html(item, "i", level, `${shown(ratio)} × A`);
       }
     }
   }
@@ -369,7 +371,7 @@
 
   function drawStalls(place, run) {
     if (!run.stalls) return missing(place, "Not timed.");
-    const entries = stallNames.filter((name) => run.stalls[name]).map((name) => [name.replaceAll("_", " "), run.stalls[name], colourIn(stallNames, name)]);
+    const entries = stallNames.filter((name) => run.stalls[name]).map((name) => [name.replaceAll("_", " "), run.stalls[name], name === IDLE ? "var(--idle)" : colourIn(stallNames, name)]);
     stack(place, entries);
     return keys(place, entries.map(([name, value, colour]) => [name, shown(value, "percent"), colour]));
   }
@@ -415,9 +417,10 @@
     if (!held || !held.start.length) return missing(place, "Not stored with this run: only timed runs of newer versions have it.");
     const scaleOf = (each) => each.numbers.microseconds / each.numbers.cycles;
     const longest = largest(sides, (each) => (each.timeline ? [each.numbers.microseconds] : []));
+    const busiest = Math.max(10, ...sides.flatMap(({ run: each }) => (each.timeline ? each.timeline.bandwidth_per_mille : []))) / 1000;
     const width = Math.max(place.clientWidth || 500, 240);
-    const [floor, top] = [74, 8];
-    const picture = svg(place, "svg", { class: "timeline", viewBox: `0 0 ${width} 96`, role: "img", "aria-label": `Timeline of ${side}` });
+    const [floor, top] = [80, 14];
+    const picture = svg(place, "svg", { class: "timeline", viewBox: `0 0 ${width} 102`, role: "img", "aria-label": `Timeline of ${side}` });
     const x = (microseconds) => (microseconds / (longest || 1)) * width;
     held.start.forEach((start, k) => {
       const from = x(start * scaleOf(run));
@@ -425,15 +428,17 @@
       const share = Math.min(held.bandwidth_per_mille[k] / 1000, 1);
       const name = held.phases[held.phase[k]];
       svg(picture, "rect", { x: from, width: long, y: floor - 6, height: 6, fill: phaseColour(name) });
-      const high = share * (floor - top - 8);
+      const high = Math.min(share / busiest, 1) * (floor - top - 8);
       const block = svg(picture, "rect", { x: from, width: long, y: floor - 8 - high, height: high + 8, fill: phaseColour(name), "fill-opacity": 0.75 });
       const time = `${shown(held.cycles[k] * scaleOf(run))} µs from ${shown(start * scaleOf(run))} µs, ${shown(share, "percent")} of the bandwidth`;
       hover(block, held.binned ? `${name} (most of this slice)` : `${name}, launch ${k + 1}`, time);
     });
     svg(picture, "line", { class: "axis", x1: 0, x2: width, y1: floor, y2: floor });
+    svg(picture, "line", { class: "level", x1: 0, x2: width, y1: top, y2: top });
+    svg(picture, "text", { x: width, y: top - 3, "text-anchor": "end" }, `${shown(busiest, "percent")} of peak`);
     for (const share of [0, 0.25, 0.5, 0.75, 1]) {
       const anchor = share === 0 ? "start" : share === 1 ? "end" : "middle";
-      svg(picture, "text", { x: share * width, y: 92, "text-anchor": anchor }, `${shown(share * longest)}${share === 1 ? " µs" : ""}`);
+      svg(picture, "text", { x: share * width, y: 97, "text-anchor": anchor }, `${shown(share * longest)}${share === 1 ? " µs" : ""}`);
     }
     return keys(place, held.phases.map((name) => [name, "", phaseColour(name)]));
   }
