@@ -1,6 +1,6 @@
 """The savings of docs/energy.md: small stand-ins of the papers' graphs, three ways to count waiting SMs, the ceilings.
 
-    python -m benchmarks.energy_savings      (minutes)
+    python -m warpsift.studies.energy_savings      (minutes)
 
 Means over graphs are geometric. The ceiling is what the paper's speedup allows at the static share of our plain runs if
 nothing is gated; no model of a unit enters it.
@@ -13,10 +13,10 @@ import statistics
 import sys
 from collections.abc import Iterable
 
-from warpsift import simulate
 from warpsift.costs.ceilings import reduction_limit
 from warpsift.costs.energy import GPU_IDLE
 from warpsift.graph import load_graph
+from warpsift.run.execute import simulate
 from warpsift.units import unit_named
 
 GRAPHS = ("cond@1/4", "kron@1/128", "delaunay@1/64")
