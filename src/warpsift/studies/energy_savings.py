@@ -12,6 +12,7 @@ import math
 import statistics
 import sys
 from collections.abc import Iterable
+from typing import Any
 
 from warpsift.costs.ceilings import reduction_limit
 from warpsift.costs.energy import GPU_IDLE
@@ -20,7 +21,10 @@ from warpsift.run.execute import simulate
 from warpsift.units import unit_named
 
 GRAPHS = ("cond@1/4", "kron@1/128", "delaunay@1/64")
-CASES = {  # (unit, GPU) -> algorithms with the paper's saving and speedup (SCU paper, Figs. 9 and 10)
+Paper = tuple[float, float] | None
+CASES: dict[
+    tuple[str, str], dict[str, Paper]
+] = {  # (unit, GPU) -> algorithms with the paper's saving and speedup (SCU paper, Figs. 9 and 10)
     ("scu", "gtx980"): {"bfs": (12.3, 1.41), "sssp": (11.0, 1.65)},
     ("scu", "tx1"): {"bfs": (5.35, 3.83), "sssp": (4.54, 3.24)},
     ("scu-basic", "gtx980"): {"bfs": None, "sssp": None, "pagerank": (4.65, 1.0)},
@@ -42,8 +46,8 @@ def geometric_mean(values: Iterable[float]) -> float:
     return math.exp(sum(logs) / len(logs))
 
 
-def row(unit: str, gpu: str, algorithm: str, paper: tuple[float, float] | None) -> list[str]:
-    choices = {"max_iterations": 2} if algorithm == "pagerank" else {}
+def row(unit: str, gpu: str, algorithm: str, paper: Paper) -> list[str]:
+    choices: dict[str, Any] = {"max_iterations": 2} if algorithm == "pagerank" else {}
     speedups, static = [], []
     savings: dict[str, list[float]] = {mode: [] for mode in GPU_IDLE}
     for name in GRAPHS:
@@ -53,6 +57,7 @@ def row(unit: str, gpu: str, algorithm: str, paper: tuple[float, float] | None) 
             for which in ("none", unit)
         )
         speedups.append(plain.seconds / with_unit.seconds)
+        assert plain.energy_report is not None
         static.append(plain.energy_report.static_joules / plain.energy_joules)
         for mode in GPU_IDLE:
             savings[mode].append(plain.energy_joules / with_unit.energy_by_gpu_idle[mode])
