@@ -214,6 +214,7 @@ def test_a_grid_without_nodes_takes_no_memory(monkeypatch):
     """Its other side may be of any length: places along it must not be listed."""
     monkeypatch.setattr(np, "take", None)
     assert load_graph("grid-5x0x2147483647").nodes == 0
+    assert load_graph("grid-2147483647x0x2147483649").nodes == 0
 
 
 def test_an_unknown_name_lists_all_there_are(tmp_path):
