@@ -23,7 +23,7 @@ def figure(results: Results, scale: Scale) -> Figure:
         claims.append(PaperValue(f"energy {label}, mean", PAPER, ours=overall(found)))
     return Figure(
         "Energy with the MFF",
-        bars_by_algorithm("energy, plain GPU = 1"),
+        bars_by_algorithm("energy, plain GPU = 1", "lower"),
         rows,
         "MFF paper, Fig. 8",
         claims,

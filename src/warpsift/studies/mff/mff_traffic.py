@@ -41,6 +41,7 @@ def figure(results: Results, scale: Scale) -> Figure:
             error="spread",
             y_label="with the MFF, plain GPU = 1",
             reference=1,
+            better="lower",
         ),
         rows,
         "MFF paper, section 6.2",

@@ -42,7 +42,16 @@ def figure(results: Results, scale: Scale) -> Figure:
         claims.append(PaperValue(f"basic unit, {what}, all four", paper, ours=sum(ours) / len(ours)))
     return Figure(
         "Basic and enhanced SCU",
-        Chart("bars", x="case", y="value", series="unit", facet="what", y_label="plain GPU / with SCU", reference=1),
+        Chart(
+            "bars",
+            x="case",
+            y="value",
+            series="unit",
+            facet="what",
+            y_label="plain GPU / with SCU",
+            reference=1,
+            better="higher",
+        ),
         rows,
         "SCU paper, Fig. 11",
         claims,

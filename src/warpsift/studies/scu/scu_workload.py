@@ -54,6 +54,7 @@ def figure(results: Results, scale: Scale) -> Figure:
             error="spread",
             y_label="of the plain GPU's",
             y_format="percent",
+            better="lower",
         ),
         rows,
         "SCU paper, sections 4.4, 4.5, 6.3",
