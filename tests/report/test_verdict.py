@@ -61,6 +61,8 @@ def test_a_value_that_is_not_drawn_or_has_no_line_is_never_opposite():
     chart = Chart("bars", x="graph", y="value", reference=1)
     one = Figure("t", chart, [{"graph": "a", "value": 2.0}], paper_values=[PaperValue("c", 0.5, ours=1.5)])
     assert one.comparison()[0]["opposite"] is False
+    named = Figure("t", chart, [{"graph": "a", "value": 2.0}], paper_values=[PaperValue("c", 0.5, ours=1.5, line=1)])
+    assert named.comparison()[0]["opposite"] is True
     assert figure({"a": (0.5, 2.0)}, reference=None).comparison()[0]["opposite"] is False
 
 
@@ -71,6 +73,11 @@ def test_axes_say_what_is_better():
     assert figure(MIXED).chart.axis_label == "speedup (higher is better)"
     assert figure(MIXED, better=None).chart.axis_label == "speedup"
     assert figure(MIXED).matplotlib().axes[0].get_ylabel() == "speedup (higher is better)"
+
+
+def test_a_long_axis_label_has_two_rows():
+    long = figure(MIXED, y_label="requests for C and V, window 1 = 1", better="lower")
+    assert long.matplotlib().axes[0].get_ylabel() == "requests for C and V, window 1 = 1\n(lower is better)"
 
 
 def panels(**values: list[float]) -> Figure:

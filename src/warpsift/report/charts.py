@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # Blue, orange, green, violet, red, brown, teal, grey: apart for the common kinds of colour blindness in this order.
 PALETTE = ("#3b6fb6", "#e08a2e", "#3a9a74", "#8a5fb8", "#c4504f", "#8c6d4a", "#2fa3b5", "#7a7f87")
+ROW_LETTERS = 34  # of a label along the y axis; a longer one has two rows
 LINE_LETTERS = 22  # of a label; longer ones have several lines
 PANELS_ACROSS = 3  # more panels than this stand in two columns
 INK, FAINT = "#1f2430", "#d9dde3"
@@ -222,7 +223,8 @@ def _dress(axes: Axes, chart: Chart, facet: Any, first: bool) -> None:
         axes.set_title(_lines_of(facet), fontsize=9, fontweight="bold", loc="left")
     axes.set_xlabel(plain(chart.x_label))
     if first:
-        axes.set_ylabel(plain(chart.axis_label))
+        label = chart.axis_label
+        axes.set_ylabel(plain(label if len(label) <= ROW_LETTERS else label.replace(" (", "\n(")))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: shown(value, chart.y_format)))
 
 

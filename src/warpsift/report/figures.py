@@ -63,6 +63,7 @@ class PaperValue:
     at: Mapping[str, Any] = field(default_factory=dict)  # columns of the row it belongs to; without x: a line across
     ours: float | None = None  # None: the y of the one row that `at` names
     source: str = ""  # where the paper says so, if not at the figure's reference
+    line: float | None = None  # where gain turns into loss; None: the chart's reference, if the value is drawn
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,8 @@ class Figure:
 
     def _are_opposite(self, ours: float, value: PaperValue) -> bool:
         """Whether ours and the paper's lie on different sides of the chart's reference, both clearly."""
-        line = self.chart.reference
-        if line is None or not value.at:  # not drawn: the line is not said to concern it
+        line = value.line if value.line is not None else self.chart.reference if value.at else None
+        if line is None:
             return False
         apart = [each - line for each in (ours, value.value)]
         return apart[0] * apart[1] < 0 and min(map(abs, apart)) > CLEARLY * abs(line)

@@ -67,13 +67,13 @@ def verdict_words(found: Sequence[Finding]) -> str:
     met = sum(each.met for each in found)
     opposite = sum(each.opposite for each in found)
     close = sum(1 / CLOSE <= each.ratio <= CLOSE and not each.opposite for each in found)
+    verb = "is" if met == 1 else "are"
     words = (
-        f"Of {len(found)} values that the paper states, {met} {'is' if met == 1 else 'are'} met within {100 * MET:.0f} % "
+        f"Of {len(found)} values that the paper states, {met} {verb} met within {100 * MET:.0f} % "
         f"and {close} within a factor of {CLOSE:g}."
     )
     if opposite:
-        verb = "points" if opposite == 1 else "point"
-        words += f" {opposite} {verb} the opposite way."
+        words += f" {opposite} {'points' if opposite == 1 else 'point'} the opposite way."
     return words
 
 

@@ -6,7 +6,8 @@
   const SVG = "http://www.w3.org/2000/svg";
   const HEIGHT = 250;
   const GAP = 18; // between panels, as in the style sheet
-  const MARGIN = { top: 24, right: 10, bottom: 30, left: 52 };
+  const MARGIN = { top: 24, right: 10, bottom: 30, left: 64 };
+  const ROW_LETTERS = 34; // of a label along the y axis; a longer one has two rows
   const hiddenSeries = report.figures.map(() => new Set());
   let words = [];
 
@@ -219,7 +220,11 @@
     drawPaper(panel);
     if (chart.y_label) {
       const middle = (MARGIN.top + floor) / 2;
-      make(svg, "text", { x: 10, y: middle, "text-anchor": "middle", transform: `rotate(-90 10 ${middle})` }, chart.axis_label);
+      const rows = chart.axis_label.length > ROW_LETTERS && chart.better ? [chart.y_label, `(${chart.better} is better)`] : [chart.axis_label];
+      rows.forEach((row, k) => {
+        const x = 9 + 13 * k;
+        make(svg, "text", { x, y: middle, "text-anchor": "middle", transform: `rotate(-90 ${x} ${middle})` }, row);
+      });
     }
   }
 
