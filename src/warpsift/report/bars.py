@@ -10,6 +10,10 @@ from warpsift.report.pictures import save_picture
 from warpsift.run.comparison import Comparison
 
 GPU_COLOUR, UNIT_COLOUR, MEMORY_COLOUR = "#4c78a8", "#f58518", "#9ecae9"
+PARTS = (
+    ("time", "seconds", ("gpu_seconds", "unit_seconds")),
+    ("energy", "energy_joules", ("gpu_joules", "unit_joules")),
+)
 
 
 def draw(comparison: Comparison, path: Path) -> None:
@@ -24,17 +28,12 @@ def draw(comparison: Comparison, path: Path) -> None:
     labels = [f"{row['unit']}\n({row['style']})" if both_styles else row["unit"] for row in rows]
     energy = rows[0]["energy_joules"] is not None
     figure, axes = pyplot.subplots(1, 2 if energy else 1, figsize=(4.2 * (2 if energy else 1), 3.4), squeeze=False)
-    base = rows[0]["seconds"]
-    _stack(axes[0][0], labels, [r["gpu_seconds"] / base for r in rows], [r["unit_seconds"] / base for r in rows])
-    axes[0][0].set_ylabel("time, plain GPU = 1")
-    for k, row in enumerate(rows):
-        axes[0][0].text(k, row["seconds"] / base, f"{row['speedup']:.2f}×", ha="center", va="bottom")
-    if energy:
-        base = rows[0]["energy_joules"]
-        _stack(axes[0][1], labels, [r["gpu_joules"] / base for r in rows], [r["unit_joules"] / base for r in rows])
-        axes[0][1].set_ylabel("energy, plain GPU = 1")
-        for k, row in enumerate(rows):
-            axes[0][1].text(k, row["energy_joules"] / base, f"{row['energy_reduction']:.2f}×", ha="center", va="bottom")
+    for axis, (what, whole, parts) in zip(axes[0], PARTS[: axes.size], strict=True):
+        base = rows[0][whole]
+        _stack(axis, labels, *([row[part] / base for row in rows] for part in parts))
+        axis.set_ylabel(f"{what}, plain GPU = 1 (lower is better)")
+        for place, row in enumerate(rows):  # the bar's own height: a speedup above it would point the other way
+            axis.text(place, row[whole] / base, f"{row[whole] / base:.2f}", ha="center", va="bottom")
     axes[0][0].legend(frameon=False, fontsize=8)
     figure.suptitle(plain(f"{comparison.algorithm} on {comparison.graph}, {comparison.gpu}"), fontsize=10)
     figure.tight_layout()

@@ -9,7 +9,9 @@ import io
 import math
 import os
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
 # Blue, orange, green, violet, red, brown, teal, grey: apart for the common kinds of colour blindness in this order.
 PALETTE = ("#3b6fb6", "#e08a2e", "#3a9a74", "#8a5fb8", "#c4504f", "#8c6d4a", "#2fa3b5", "#7a7f87")
-LABEL_LETTERS = 28
+ROW_LETTERS = 34  # of a label along the y axis; a longer one has two rows
+LINE_LETTERS = 22  # of a label; longer ones have several lines
 PANELS_ACROSS = 3  # more panels than this stand in two columns
 INK, FAINT = "#1f2430", "#d9dde3"
 _STYLE: dict[Any, Any] = {
@@ -57,10 +60,9 @@ def plain(text: Any) -> str:
     return _CONTROL.sub("\ufffd", str(text)).replace("$", r"\$")
 
 
-def _short(text: Any) -> str:
-    """A label that leaves room for the chart; the table has the whole name."""
-    words = str(text)
-    return plain(words if len(words) <= LABEL_LETTERS else words[: LABEL_LETTERS - 1] + "…")
+def _lines_of(text: Any) -> str:
+    """A label as lines that leave room for the chart; nothing is cut."""
+    return plain("\n".join(textwrap.wrap(str(text), LINE_LETTERS, break_on_hyphens=False)) or str(text))
 
 
 def unique(rows: Iterable[Row], column: str | None) -> list[Any]:
@@ -74,7 +76,7 @@ def colours(values: Sequence[Any]) -> dict[Any, str]:
 
 def draw(figure: Figure) -> Canvas:
     """The figure's chart, a panel per facet."""
-    chart = figure.chart
+    chart = replace(figure.chart, log_y=figure.log_y)
     facets, series = unique(figure.rows, chart.facet), unique(figure.rows, chart.series)
     categories = unique(figure.rows, chart.x)
     each = max(3.2, min(7.5, 0.9 + len(categories) * (0.16 * len(series) + 0.22)))
@@ -82,7 +84,7 @@ def draw(figure: Figure) -> Canvas:
         across = len(facets) if len(facets) <= PANELS_ACROSS else 2
         lines = math.ceil(len(facets) / across)
         canvas = Canvas(figsize=(each * across, 3.3 * lines), layout="constrained")
-        axes = list(canvas.subplots(lines, across, sharey=True, squeeze=False).flat)
+        axes = list(canvas.subplots(lines, across, sharey=not figure.own_axes, squeeze=False).flat)
         for spare in axes[len(facets) :]:
             spare.set_visible(False)
         for number, (panel, facet) in enumerate(zip(axes, facets, strict=False)):
@@ -113,19 +115,21 @@ def _bar_position(chart: Chart, rows: Sequence[Row], row: Row, series: Sequence[
 
 
 def _series_label(name: Any, chart: Chart) -> str | None:
-    return None if name is None else _short(shown(name, chart.series_format))
+    return None if name is None else plain(shown(name, chart.series_format))
 
 
 def _bars(axes: Axes, chart: Chart, rows: Sequence[Row], palette: dict[Any, str]) -> None:
     series = list(palette)
+    base = chart.reference if chart.log_y and chart.reference else 0.0  # ratios: up for a gain, down for a loss
     for name, colour in palette.items():
         mine = [row for row in rows if chart.series is None or row[chart.series] == name]
         places = [_bar_position(chart, rows, row, series) for row in mine]
         errors = _numbers(mine, chart.error) if chart.error else None
         axes.bar(
             places,
-            _numbers(mine, chart.y),
+            [value - base for value in _numbers(mine, chart.y)],
             width=0.8 / len(series) * 0.92,
+            bottom=base,
             color=colour,
             label=_series_label(name, chart),
             yerr=None if errors is None else [_down(mine, chart, errors), errors],
@@ -148,8 +152,8 @@ def _stacked(axes: Axes, chart: Chart, rows: Sequence[Row], palette: dict[Any, s
 
 
 def _categories(axes: Axes, chart: Chart, rows: Sequence[Row]) -> None:
-    labels = [_short(shown(value, chart.x_format)) for value in unique(rows, chart.x)]
-    tilted = sum(map(len, labels)) > 34
+    labels = [_lines_of(shown(value, chart.x_format)) for value in unique(rows, chart.x)]
+    tilted = sum(max(map(len, label.split("\n"))) for label in labels) > 34
     axes.set_xticks(range(len(labels)), labels, rotation=35 if tilted else 0, ha="right" if tilted else "center")
     axes.tick_params(axis="x", length=0)
 
@@ -216,10 +220,11 @@ def _dress(axes: Axes, chart: Chart, facet: Any, first: bool) -> None:
     if chart.reference is not None:
         axes.axhline(chart.reference, color="#7a7f87", linewidth=0.9)
     if facet is not None:
-        axes.set_title(_short(facet), fontsize=9, fontweight="bold", loc="left")
+        axes.set_title(_lines_of(facet), fontsize=9, fontweight="bold", loc="left")
     axes.set_xlabel(plain(chart.x_label))
     if first:
-        axes.set_ylabel(plain(chart.y_label or chart.y))
+        label = chart.axis_label
+        axes.set_ylabel(plain(label if len(label) <= ROW_LETTERS else label.replace(" (", "\n(")))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: shown(value, chart.y_format)))
 
 
@@ -274,7 +279,9 @@ def draw_pareto(designs: Sequence[Design], x: str, y: str, path: str | os.PathLi
         axes.step([d.x for d in front], [d.y for d in front], where="post", color=PALETTE[0], linewidth=1.2)
         axes.scatter([d.x for d in front], [d.y for d in front], s=34, color=PALETTE[0], label="front", zorder=3)
         for design in front if len(designs) > 12 else designs:
-            axes.annotate(_short(design.name), (design.x, design.y), (5, 5), textcoords="offset points", fontsize=7.5)
+            axes.annotate(
+                _lines_of(design.name), (design.x, design.y), (5, 5), textcoords="offset points", fontsize=7.5
+            )
         axes.set_xlabel(plain(f"{x.replace('_', ' ')} (geometric mean)"))
         axes.set_ylabel(plain(f"{y.replace('_', ' ')} (geometric mean)"))
         axes.grid(True, axis="both")

@@ -6,7 +6,9 @@ in the HTML page, as PNG and SVG, written as CSV and Parquet, and shown in a not
 
 from __future__ import annotations
 
+import math
 import re
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -15,6 +17,9 @@ from warpsift.errors import WarpsiftError
 
 Row = Mapping[str, Any]
 Format = Literal["number", "percent", "bytes"]
+CLEARLY = 0.02  # of the reference: nearer to it is neither a gain nor a loss
+SQUASHED = 3.0  # panels whose largest values differ by more than this factor have their own axes
+OUTSTANDING = 6.0  # a ratio so many times the median makes the axis logarithmic
 COMMAND = "command"  # a column of this name holds the command that reruns the row
 
 
@@ -40,6 +45,13 @@ class Chart:
     log_x: bool = False
     log_y: bool = False
     reference: float | None = None  # a thin line across, such as 1 for speedups
+    better: Literal["higher", "lower"] | None = None  # said at the axis; None: neither
+
+    @property
+    def axis_label(self) -> str:
+        """The y axis's label, with the direction that is better."""
+        label = self.y_label or self.y
+        return f"{label} ({self.better} is better)" if self.better else label
 
 
 @dataclass(frozen=True)
@@ -51,6 +63,7 @@ class PaperValue:
     at: Mapping[str, Any] = field(default_factory=dict)  # columns of the row it belongs to; without x: a line across
     ours: float | None = None  # None: the y of the one row that `at` names
     source: str = ""  # where the paper says so, if not at the figure's reference
+    line: float | None = None  # where gain turns into loss; None: the chart's reference, if the value is drawn
 
 
 @dataclass(frozen=True)
@@ -101,8 +114,45 @@ class Figure:
             ours = self.ours(value)
             ratio = ours / value.value if ours is not None and value.value else None
             source = value.source or self.paper_reference
-            rows.append({"claim": value.claim, "ours": ours, "paper": value.value, "ratio": ratio, "source": source})
+            row = {"claim": value.claim, "ours": ours, "paper": value.value, "ratio": ratio, "source": source}
+            rows.append(row | {"opposite": ours is not None and self._are_opposite(ours, value)})
         return rows
+
+    def _are_opposite(self, ours: float, value: PaperValue) -> bool:
+        """Whether ours and the paper's lie on different sides of the chart's reference, both clearly."""
+        line = value.line if value.line is not None else self.chart.reference if value.at else None
+        if line is None:
+            return False
+        apart = [each - line for each in (ours, value.value)]
+        return apart[0] * apart[1] < 0 and min(map(abs, apart)) > CLEARLY * abs(line)
+
+    def _panels(self) -> list[list[float]]:
+        """The values of each panel; of stacked bars the sums."""
+        chart = self.chart
+        found: dict[Any, dict[Any, float]] = {}
+        for number, row in enumerate(self.rows):
+            value = row[chart.y]
+            if isinstance(value, (int, float)) and math.isfinite(value):
+                panel = found.setdefault(row[chart.facet] if chart.facet else None, {})
+                key = row[chart.x] if chart.kind == "stacked" else number
+                panel[key] = panel.get(key, 0.0) + float(value)
+        return [list(panel.values()) for panel in found.values()]
+
+    @property
+    def own_axes(self) -> bool:
+        """Whether each panel needs an axis of its own, since the largest values would squash another panel's."""
+        largest = [max(map(abs, panel)) for panel in self._panels() if panel]
+        return len(largest) > 1 and not self.log_y and max(largest) > SQUASHED * min(largest)
+
+    @property
+    def log_y(self) -> bool:
+        """A logarithmic axis: asked for, or ratios among which one would squash all others. Then bars leave from 1."""
+        chart = self.chart
+        values = [abs(value) for panel in self._panels() for value in panel]
+        if chart.log_y or chart.kind != "bars" or not chart.reference or len(values) < 3:
+            return chart.log_y
+        positive = all(value > 0 for panel in self._panels() for value in panel)
+        return positive and max(values) > OUTSTANDING * statistics.median(values)
 
     def matplotlib(self) -> Any:
         """The chart as a matplotlib figure."""

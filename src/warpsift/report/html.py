@@ -22,6 +22,7 @@ from warpsift.report.charts import PALETTE, draw, save
 from warpsift.report.figures import COMMAND, Figure, Report
 from warpsift.report.html_parts import text
 from warpsift.report.numbers import shown
+from warpsift.report.verdict import verdict_html
 from warpsift.store.export import export, have_parquet
 
 
@@ -109,9 +110,10 @@ def page_text(report: Report, links: list[list[tuple[str, str]]] | None = None) 
 <output id="found" for="filter"></output>
 </form></div>
 <div class="layout">
-<nav class="contents" aria-label="Contents"><ol>{contents}
+<nav class="contents" aria-label="Contents"><ol>{_verdict_link(report)}{contents}
 <li><a href="#about">Where these numbers come from</a></li></ol></nav>
 <main>
+{verdict_html(report, names)}
 {"".join(figures)}
 {parts.provenance(report.provenance)}
 </main>
@@ -121,6 +123,10 @@ def page_text(report: Report, links: list[list[tuple[str, str]]] | None = None) 
 </body>
 </html>
 """
+
+
+def _verdict_link(report: Report) -> str:
+    return '<li><a href="#verdict">What comes out</a></li>' if any(f.paper_values for f in report.figures) else ""
 
 
 def _asset(name: str) -> str:
@@ -168,7 +174,7 @@ def _figure_data(figure: Figure, name: str) -> dict[str, Any]:
         "id": name,
         "title": figure.title,
         "text": f"{figure.title} {figure.paper_reference}".lower(),
-        "chart": vars(chart),
+        "chart": {**vars(chart), "log_y": figure.log_y, "axis_label": chart.axis_label, "own_axes": figure.own_axes},
         "rows": rows,
         "paper": [
             {"claim": v.claim, "value": v.value, "at": dict(v.at), "ours": figure.ours(v)} for v in figure.paper_values

@@ -63,6 +63,21 @@ def _scale(ratio: float | None) -> str:
     return f'<span class="scale"><i{far} style="left:{left:.1f}px;width:{max(width, 2):.1f}px"></i></span>'
 
 
+def opposite_words(ours: float, paper: float, better: str | None) -> str:
+    """Who gains and who loses, where the chart says what is better."""
+    if better is None:
+        return "opposite: on different sides of the reference"
+    paper_gains = (paper > ours) == (better == "higher")
+    return "opposite: the paper gains, we lose" if paper_gains else "opposite: the paper loses, we gain"
+
+
+def _opposite(row: Row, better: str | None) -> str:
+    """A word of warning where ours contradicts the paper."""
+    if not row["opposite"]:
+        return ""
+    return f'<span class="tag opposite">{text(opposite_words(row["ours"], row["paper"], better))}</span> '
+
+
 def comparison_table(figure: Figure) -> str:
     """Ours, the paper's, the ratio."""
     rows = figure.comparison()
@@ -77,7 +92,7 @@ def comparison_table(figure: Figure) -> str:
         lines.append(
             f"<tr><td>{text(row['claim'])}</td>{_cell(row['ours'], how)}{_cell(row['paper'], how)}"
             f'<td class="number"{value}><span class="ratio">{written}{_scale(ratio)}</span></td>'
-            f"<td>{text(row['source'])}</td></tr>"
+            f"<td>{_opposite(row, figure.chart.better)}{text(row['source'])}</td></tr>"
         )
     heads = _head("claim", False) + "".join(_head(name, True) for name in ("ours", "paper", "ours / paper"))
     head = f"<thead><tr>{heads}{_head('source', False)}</tr></thead>"
@@ -118,9 +133,12 @@ def commands(figure: Figure) -> str:
 
 
 def notes(figure: Figure) -> str:
-    if not figure.notes:
+    said = [*figure.notes]
+    said += ["Each panel has its own axis."] if figure.own_axes else []
+    said += ["The axis is logarithmic and bars begin at the reference."] if figure.log_y != figure.chart.log_y else []
+    if not said:
         return ""
-    return '<ul class="notes">' + "".join(f"<li>{text(note)}</li>" for note in figure.notes) + "</ul>"
+    return '<ul class="notes">' + "".join(f"<li>{text(note)}</li>" for note in said) + "</ul>"
 
 
 def provenance(about: Provenance) -> str:

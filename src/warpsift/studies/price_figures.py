@@ -39,7 +39,16 @@ def figure_of(cases: Mapping[str, Sequence[Pair]], claims: Mapping[str, float], 
         notes.append(rest)
     return Figure(
         "Energy conclusions if a price is wrong by a factor of two",
-        Chart("bars", x="price", y="value", series="factor", facet="case", y_label="energy, plain / with", reference=1),
+        Chart(
+            "bars",
+            x="price",
+            y="value",
+            series="factor",
+            facet="case",
+            y_label="energy, plain / with",
+            reference=1,
+            better="higher",
+        ),
         rows,
         reference,
         (),

@@ -140,7 +140,16 @@ def _numbering(results: Results, scale: Scale, order: str) -> list[str]:
     return notes
 
 
-BARS = Chart("bars", x="graph", y="value", series="system", facet="algorithm", y_label="best software = 1", reference=1)
+BARS = Chart(
+    "bars",
+    x="graph",
+    y="value",
+    series="system",
+    facet="algorithm",
+    y_label="best software = 1",
+    reference=1,
+    better="higher",
+)
 
 
 class _Units:

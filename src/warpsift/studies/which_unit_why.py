@@ -80,7 +80,9 @@ class Why:
         listed = ", ".join(f"{name} {rho:+.2f}" for name, rho in sorted(ranked.items(), key=lambda i: -abs(i[1])))
         return Figure(
             f"Why: the {self.unit}'s speedup over the plain GPU in its own style",
-            Chart("scatter", x=strongest, y="speedup", series="algorithm", x_label=strongest, reference=1),
+            Chart(
+                "scatter", x=strongest, y="speedup", series="algorithm", x_label=strongest, reference=1, better="higher"
+            ),
             rows,
             "our own question",
             (),

@@ -6,7 +6,8 @@
   const SVG = "http://www.w3.org/2000/svg";
   const HEIGHT = 250;
   const GAP = 18; // between panels, as in the style sheet
-  const MARGIN = { top: 24, right: 10, bottom: 30, left: 52 };
+  const MARGIN = { top: 24, right: 10, bottom: 30, left: 64 };
+  const ROW_LETTERS = 34; // of a label along the y axis; a longer one has two rows
   const hiddenSeries = report.figures.map(() => new Set());
   let words = [];
 
@@ -49,7 +50,27 @@
     return String(+value.toPrecision(size >= 1 ? 4 : 3));
   }
 
-  const brief = (text) => (text.length <= 28 ? text : `${text.slice(0, 27)}…`);
+  // A label as lines of at most so many letters, broken behind spaces where there are any; nothing is cut.
+  const LINE_LETTERS = 22;
+  function lines(text) {
+    const found = [""];
+    for (const word of text.split(/(?<=[\s])/)) {
+      let rest = word;
+      if (found[found.length - 1] && found[found.length - 1].length + word.trimEnd().length > LINE_LETTERS) found.push("");
+      while (rest.trimEnd().length > LINE_LETTERS) {
+        found[found.length - 1] += rest.slice(0, LINE_LETTERS);
+        rest = rest.slice(LINE_LETTERS);
+        found.push("");
+      }
+      found[found.length - 1] += rest;
+    }
+    return found.filter((line, k) => line || !k);
+  }
+
+  function label(svg, attributes, text) {
+    const element = make(svg, "text", attributes);
+    lines(text).forEach((line, k) => make(element, "tspan", { x: attributes.x, dy: k ? 12 : 0 }, line));
+  }
 
   // Scales.
 
@@ -159,7 +180,10 @@
     const width = Math.min(total, Math.max(Math.floor((total - GAP * (columns - 1)) / columns), 240));
     const colour = new Map(series.map((name, k) => [name, report.palette[k % report.palette.length]]));
     const view = { figure, chart, visible, colour, width, domain: extent(figure, rows, facets) };
-    for (const facet of facets) drawPanel(holder, view, facet, facetRows(chart, rows, facet));
+    for (const facet of facets) {
+      const mine = facetRows(chart, rows, facet);
+      drawPanel(holder, chart.own_axes ? { ...view, domain: extent(figure, mine, [facet]) } : view, facet, mine);
+    }
   }
 
   const facetRows = (chart, rows, facet) => (chart.facet === null ? rows : rows.filter((r) => r[chart.facet] === facet));
@@ -167,15 +191,16 @@
   function drawPanel(holder, view, facet, rows) {
     const { chart, width, figure } = view;
     const categories = unique(rows, chart.x);
-    const labels = categories.map((value) => brief(shown(value, chart.x_format)));
+    const labels = categories.map((value) => shown(value, chart.x_format));
     const room = (width - MARGIN.left - MARGIN.right) / categories.length;
     const numericX = (chart.kind === "lines" || chart.kind === "scatter") && categories.every(isNumber);
-    const longest = Math.max(...labels.map((label) => label.length));
+    const longest = Math.max(...labels.flatMap((label) => lines(label).map((line) => line.length)));
+    const most = Math.max(...labels.map((label) => lines(label).length));
     const tilted = !numericX && longest * 6.2 > room - 4;
-    const bottom = MARGIN.bottom + (tilted ? Math.min(90, longest * 4.2) : 0) + (chart.x_label ? 16 : 0);
+    const bottom = MARGIN.bottom + (tilted ? longest * 4.2 : 0) + (most - 1) * 12 + (chart.x_label ? 16 : 0);
     const height = HEIGHT + bottom - MARGIN.bottom;
-    const label = `${figure.title}${facet === null ? "" : `, ${facet}`}`;
-    const svg = make(holder, "svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+    const title = `${figure.title}${facet === null ? "" : `, ${facet}`}`;
+    const svg = make(holder, "svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title });
     const floor = height - bottom;
     const [low, high] = view.domain;
     const y = chart.log_y ? logarithmic(low, high, floor, MARGIN.top) : linear(low, high, floor, MARGIN.top, 5);
@@ -195,7 +220,11 @@
     drawPaper(panel);
     if (chart.y_label) {
       const middle = (MARGIN.top + floor) / 2;
-      make(svg, "text", { x: 10, y: middle, "text-anchor": "middle", transform: `rotate(-90 10 ${middle})` }, chart.y_label);
+      const rows = chart.axis_label.length > ROW_LETTERS && chart.better ? [chart.y_label, `(${chart.better} is better)`] : [chart.axis_label];
+      rows.forEach((row, k) => {
+        const x = 9 + 13 * k;
+        make(svg, "text", { x, y: middle, "text-anchor": "middle", transform: `rotate(-90 ${x} ${middle})` }, row);
+      });
     }
   }
 
@@ -220,9 +249,9 @@
       if (numericX && x - labels[k].length * 3.2 < free) continue;
       free = x + labels[k].length * 3.2 + 4;
       if (tilted) {
-        make(svg, "text", { x, y: floor + 14, "text-anchor": "end", transform: `rotate(-38 ${x} ${floor + 10})` }, labels[k]);
+        label(svg, { x, y: floor + 14, "text-anchor": "end", transform: `rotate(-38 ${x} ${floor + 10})` }, labels[k]);
       } else {
-        make(svg, "text", { x, y: floor + 16, "text-anchor": "middle" }, labels[k]);
+        label(svg, { x, y: floor + 16, "text-anchor": "middle" }, labels[k]);
       }
     }
     if (chart.x_label) {
@@ -241,7 +270,8 @@
 
   function drawBars(panel) {
     const { chart, svg, rows, y, colour } = panel;
-    const zero = chart.log_y ? panel.floor : y.at(0);
+    // On a logarithmic axis ratios leave from their reference: up for a gain, down for a loss.
+    const zero = !chart.log_y ? y.at(0) : chart.reference !== null ? y.at(chart.reference) : panel.floor;
     for (const row of rows) {
       if (!isNumber(row[chart.y])) continue;
       const { x, width } = barPlace(panel, row);

@@ -23,7 +23,7 @@ def figure(results: Results, scale: Scale) -> Figure:
     rows = [{"gpu": GPU, "part": name, "value": part.mm2} for name, part in report.parts.items()]
     return Figure(
         "Area of the MFF at 32 nm",
-        Chart("stacked", x="gpu", y="value", series="part", y_label="mm2"),
+        Chart("stacked", x="gpu", y="value", series="part", y_label="mm2", better="lower"),
         rows,
         "MFF paper, section 6.2",
         [PaperValue("MFF, mm2", PAPER_MM2, ours=report.total_mm2)],

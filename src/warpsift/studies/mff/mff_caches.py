@@ -55,7 +55,15 @@ def figure(results: Results, scale: Scale) -> Figure:
     ]
     return Figure(
         f"Larger caches instead of the MFF ({GRAPH})",
-        Chart("bars", x="algorithm", y="value", series="system", y_label="speedup over the plain GPU", reference=1),
+        Chart(
+            "bars",
+            x="algorithm",
+            y="value",
+            series="system",
+            y_label="speedup over the plain GPU",
+            reference=1,
+            better="higher",
+        ),
         rows,
         "MFF paper, section 6.2",
         claims,

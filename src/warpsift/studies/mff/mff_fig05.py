@@ -44,6 +44,7 @@ def figure(results: Results, scale: Scale) -> Figure:
             x_label="window, warp-level operations",
             y_label="requests for C and V, window 1 = 1",
             log_x=True,
+            better="lower",
         ),
         rows,
         "MFF paper, Fig. 5",

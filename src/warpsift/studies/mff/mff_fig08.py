@@ -20,10 +20,10 @@ def figure(results: Results, scale: Scale) -> Figure:
     for label, base in (("of the plain GPU", PLAIN), ("of the plain GPU at equal occupancy", SAME_OCCUPANCY)):
         found = ratio_rows(results, scale, base, lambda plain, unit: unit["energy_joules"] / plain["energy_joules"])
         rows += [{"baseline": label, **row} for row in found]
-        claims.append(PaperValue(f"energy {label}, mean", PAPER, ours=overall(found)))
+        claims.append(PaperValue(f"energy {label}, mean", PAPER, ours=overall(found), line=1))
     return Figure(
         "Energy with the MFF",
-        bars_by_algorithm("energy, plain GPU = 1"),
+        bars_by_algorithm("energy, plain GPU = 1", "lower"),
         rows,
         "MFF paper, Fig. 8",
         claims,

@@ -28,7 +28,7 @@ def figure(results: Results, scale: Scale) -> Figure:
                 ]
     return Figure(
         "Power by part",
-        Chart("stacked", x="case", y="value", series="part", facet="graph", y_label="watts"),
+        Chart("stacked", x="case", y="value", series="part", facet="graph", y_label="watts", better="lower"),
         rows,
         "MFF paper, Fig. 9",
         (),

@@ -30,7 +30,7 @@ def figure(results: Results, scale: Scale) -> Figure:
     ]
     return Figure(
         "Speedup with the MFF",
-        bars_by_algorithm("speedup"),
+        bars_by_algorithm("speedup", "higher"),
         rows,
         "MFF paper, Fig. 10",
         claims,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from warpsift.algorithms.operators.scheduling import COMPUTE_PHASE
 from warpsift.report.figures import COMMAND, Chart
@@ -61,7 +61,7 @@ def compute_stage(results: Results, wanted: Request) -> Row:
     return figures(total, load_machine(GPU, dict(wanted.overrides)), wanted.unit)
 
 
-def bars_by_algorithm(y_label: str) -> Chart:
+def bars_by_algorithm(y_label: str, better: Literal["higher", "lower"]) -> Chart:
     """Graphs side by side, a bar per algorithm, a panel per baseline, the plain GPU at 1."""
     return Chart(
         "bars",
@@ -72,6 +72,7 @@ def bars_by_algorithm(y_label: str) -> Chart:
         error="spread",
         y_label=y_label,
         reference=1,
+        better=better,
     )
 
 

@@ -24,7 +24,7 @@ def figure(results: Results, scale: Scale) -> Figure:
         claims.append(PaperValue(f"SCU of {gpu}, mm2", paper, ours=report.total_mm2))
     return Figure(
         "Area of the SCU at 32 nm",
-        Chart("stacked", x="gpu", y="value", series="part", y_label="mm2"),
+        Chart("stacked", x="gpu", y="value", series="part", y_label="mm2", better="lower"),
         rows,
         "SCU paper, section 6.4",
         claims,

@@ -39,10 +39,19 @@ def figure(results: Results, scale: Scale) -> Figure:
                     rows.append({"case": f"{algorithm}, {gpu}", "unit": kind, "what": what, "value": value})
     for what, paper in (("speedup", BASIC_SPEEDUP), ("energy reduction", BASIC_ENERGY)):
         ours = [row["value"] for row in rows if row["what"] == what and row["unit"] == "basic"]
-        claims.append(PaperValue(f"basic unit, {what}, all four", paper, ours=sum(ours) / len(ours)))
+        claims.append(PaperValue(f"basic unit, {what}, all four", paper, ours=sum(ours) / len(ours), line=1))
     return Figure(
         "Basic and enhanced SCU",
-        Chart("bars", x="case", y="value", series="unit", facet="what", y_label="plain GPU / with SCU", reference=1),
+        Chart(
+            "bars",
+            x="case",
+            y="value",
+            series="unit",
+            facet="what",
+            y_label="plain GPU / with SCU",
+            reference=1,
+            better="higher",
+        ),
         rows,
         "SCU paper, Fig. 11",
         claims,

@@ -64,6 +64,7 @@ def figure(results: Results, scale: Scale) -> Figure:
             error="spread",
             y_label="filter only / filter and group",
             reference=1,
+            better="higher",
         ),
         rows,
         "SCU paper, Fig. 12",

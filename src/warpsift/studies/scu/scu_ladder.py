@@ -67,7 +67,16 @@ def figure(results: Results, scale: Scale) -> Figure:
                     rows.append({"gpu": gpu, "case": case, "rung": rung, "value": speedup, COMMAND: command_of(unit)})
     return Figure(
         "Ladder: what each modelling choice does to the speedup",
-        Chart("bars", x="rung", y="value", series="case", facet="gpu", y_label="speedup with the SCU", reference=1),
+        Chart(
+            "bars",
+            x="rung",
+            y="value",
+            series="case",
+            facet="gpu",
+            y_label="speedup with the SCU",
+            reference=1,
+            better="higher",
+        ),
         rows,
         "what the SCU paper leaves open",
         (),

@@ -44,9 +44,17 @@ def ratio_rows(results: Results, scale: Scale, unit_of: Callable[[str], str], me
 
 
 def bars_by_graph(y_label: str) -> Chart:
-    """Graphs side by side, a bar per algorithm, a panel per GPU, the plain GPU at 1."""
+    """Graphs side by side, a bar per algorithm, a panel per GPU, the plain GPU at 1, a gain above."""
     return Chart(
-        "bars", x="graph", y="value", series="algorithm", facet="gpu", error="spread", y_label=y_label, reference=1
+        "bars",
+        x="graph",
+        y="value",
+        series="algorithm",
+        facet="gpu",
+        error="spread",
+        y_label=y_label,
+        reference=1,
+        better="higher",
     )
 
 
