@@ -76,8 +76,10 @@ def _parameter(each: Field[Any], kind: Any) -> Parameter:
 
 
 def _bracket(declared: Declaration, default: Any) -> str:
-    """Which styles read it and what holds without it."""
+    """Which styles read it and what holds without it, unless the help says that itself."""
     words = [f"{' and '.join(declared.styles)} style"] if declared.styles else []
+    if "default:" in declared.help:
+        return f"[{words[0]}]" if words else ""
     if default is True:
         words.append("default: on")
     elif default is not None and default is not False:

@@ -38,9 +38,7 @@ class Request:
 
     algorithm: str
     graph: str
-    style: str = option(
-        "frontier", "How the algorithm is written: the SCU paper's frontiers, the MFF paper's vertices."
-    )
+    style: str = option("frontier", "How the algorithm is written; default: the first of its styles.")
     unit: str = option("none", "Special hardware, which decides the style (see 'warpsift list units').")
     gpu: str | None = option(None, "Time it on this machine (see 'warpsift list machines').")
     overrides: Mapping[str, Any] = field(default_factory=dict)  # machine parameters, such as {"l2.ways": 8}
