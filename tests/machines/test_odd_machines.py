@@ -53,11 +53,11 @@ def _is_text(key: str) -> bool:
     [
         # a line's requests, one for each sector, need room in the network together
         ("gtx480", {"noc.request_sectors_per_packet": 1, "noc.flit_bytes": 200, "noc.buffer_flits": 4}, 3),
-        ("gtx980", {"noc.request_sectors_per_packet": 4, "noc.flit_bytes": 200, "noc.buffer_flits": 1}, 3),
+        ("gtx980", {"noc.request_sectors_per_packet": 4, "noc.flit_bytes": 200, "noc.buffer_flits": 4}, 3),
         # long waits that are no standstill: a chain of slow instructions, a memory at a hundredth of the core's clock
         ("tx1", {"sm.alu_latency_cycles": 10000}, 2),
         ("tx1", {"dram.clock_mhz": 11, "dram.timing.rtw": 4000}, 1),
-        ("gtx980", {"noc.header_bytes": 128, "noc.flit_bytes": 1, "noc.buffer_flits": 280}, 0),
+        ("gtx980", {"noc.header_bytes": 128, "noc.flit_bytes": 1, "noc.buffer_flits": 640}, 0),
     ],
 )
 def test_machines_that_once_stood_still(base, overrides, number):
@@ -65,7 +65,8 @@ def test_machines_that_once_stood_still(base, overrides, number):
     assert outcome(number, base, overrides) == "right"
 
 
-def test_a_buffer_that_a_miss_does_not_fit_is_refused():
-    overrides = {"noc.request_sectors_per_packet": 1, "noc.flit_bytes": 200, "noc.buffer_flits": 3}
+@pytest.mark.parametrize("sectors", [1, 4])
+def test_a_buffer_that_a_miss_does_not_fit_is_refused(sectors):
+    overrides = {"noc.request_sectors_per_packet": sectors, "noc.flit_bytes": 200, "noc.buffer_flits": 3}
     with pytest.raises(MachineError, match="cannot hold the requests of a line's sectors, 4 flits"):
         load_machine("gtx480", overrides)

@@ -135,7 +135,7 @@ def _noc(rng: np.random.Generator) -> dict[str, Any]:
     command = -(-(header + 152) // flit)
     separate = 4 * -(-(header + 32) // flit)
     speedup, per_request = _few(rng, 1, 1, 2), _few(rng, 1, 4)
-    least = max(command, 4 * -(-header // flit) if per_request == 1 else 1)
+    least = max(command, 4 * (-(-header // flit) if per_request == 1 else 1))
     return {
         "noc.flit_bytes": flit,
         "noc.header_bytes": header,

@@ -57,8 +57,8 @@ def _network(m: Machine) -> Iterator[str]:
     line = _flits(m, LINE_BYTES)
     if noc.buffer_flits < line:
         yield f"noc.buffer_flits = {noc.buffer_flits} cannot hold a line of {line} flits"
-    requests = 4 * _flits(m, 0)
-    if noc.request_sectors_per_packet == 1 and noc.buffer_flits < requests:
+    requests = 4 * (_flits(m, 0) if noc.request_sectors_per_packet == 1 else 1)
+    if noc.buffer_flits < requests:
         yield f"noc.buffer_flits = {noc.buffer_flits} cannot hold the requests of a line's sectors, {requests} flits"
     if noc.speedup > 1 and noc.output_buffer_flits == 0:
         yield f"noc.speedup = {noc.speedup} needs noc.output_buffer_flits: a port takes one flit per cycle"

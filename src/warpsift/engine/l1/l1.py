@@ -183,7 +183,8 @@ def l1_read_miss(S, sm, op_index, transaction, row):
         if l1_mshr(C.p_mshrs, sm * C.mshr_rows + L.mshr).waiters >= C.merges:
             return np.int64(NO_MERGE)
         new = asked & ((L.valid | L.pending) ^ ALL_SECTORS)
-        if new != 0 and noc_room(S, REQUESTS, sm, l1_request_flits(S, new)) == 0:
+        # A merged miss asks for room as if each sector were a packet, also where one packet carries them all.
+        if new != 0 and noc_room(S, REQUESTS, sm, max(popcount(new), l1_request_flits(S, new))) == 0:
             return np.int64(NO_NETWORK)
     else:
         if row < 0:
