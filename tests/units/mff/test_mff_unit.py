@@ -220,7 +220,7 @@ def test_a_command_without_its_unit_is_an_error():
     with pytest.raises(EngineError) as caught:
         tape.replay(Engine(load_machine(MACHINE)))
     assert str(caught.value) == (
-        "the stream holds an instruction of a unit that is not plugged in: the engine has units=[]"
+        "the stream commands a unit that is not plugged in: the engine has units=[]"
     )
 
 
