@@ -10,13 +10,15 @@ from typer.testing import CliRunner
 
 from warpsift.algorithms import ALGORITHMS, Options
 from warpsift.algorithms.options import declaration_of, flags_of
-from warpsift.cli import app  # with `cli.application`: app = application()
+from warpsift.cli import (
+    application,
+)
 from warpsift.run.request import DECLARED_FIELDS, all_options
 from warpsift.units import units
 
 
 def call(*words: str):
-    return CliRunner().invoke(app, list(words))
+    return CliRunner().invoke(application(), list(words))
 
 
 def flags_in(text: str) -> set[str]:
