@@ -49,12 +49,12 @@ RUN = ("run", "bfs", "--graph", "grid-4x4")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((*RUN, "--seed", "-1"), "seed -1: expected an integer from 0 up"),
-        ((*RUN, "--max-iterations", "-5"), "max_iterations -5: expected an integer from 0 up"),
-        ((*RUN, "--delta", "nan"), "delta nan: expected a finite number above 0"),
-        ((*RUN, "--epsilon", "inf"), "epsilon inf: expected a finite number from 0 up"),
-        ((*RUN, "--visibility-ctas", "-3"), "visibility_ctas -3: expected an integer from 0 up (0: a whole wave)"),
-        ((*RUN, "--graph-seed", "-1"), "graph seed -1: expected an integer from 0 up"),
+        ((*RUN, "--seed", "-1"), "seed must be at least 0, not -1"),
+        ((*RUN, "--max-iterations", "-5"), "max_iterations must be at least 1, not -5"),
+        (("run", "sssp", *RUN[2:], "--delta", "nan"), "delta must be more than 0, not nan"),
+        (("run", "pagerank", *RUN[2:], "--epsilon", "inf"), "epsilon must be a finite number, not inf"),
+        ((*RUN, "--visibility-ctas", "-3"), "visibility_ctas must be at least 0, not -3"),
+        ((*RUN, "--graph-seed", "-1"), "graph_seed must be at least 0, not -1"),
         (("info", "a" * 5000), f"no file and no graph has a name of 5000 letters: '{'a' * 40}'..."),
         (("info", "kron-" + "9" * 900), "graph 'kron-999"),
         (("run", "--trace", "a" * 5000), "no such file; --trace takes a folder"),
@@ -159,9 +159,8 @@ def test_no_error_is_longer_than_a_screen_line_should_be():
 
 
 def test_a_dollar_in_a_name_is_drawn_as_it_is(tmp_path):
-    from warpsift.compare import compare
-
     from warpsift.report.bars import draw
+    from warpsift.run.comparison import compare
 
     (tmp_path / "cost$_{.el").write_text("0 1\n1 2\n2 0\n")
     comparison = compare("bfs", warpsift.load_graph(tmp_path / "cost$_{.el"), ["none", "scu"], gpu="tx1")

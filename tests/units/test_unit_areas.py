@@ -110,7 +110,7 @@ def test_refusals():
     with pytest.raises(CostNameError, match=r"unknown registers 'bank'\. Did you mean 'banked'"):
         mff(registers="bank")
     with pytest.raises(CactiError, match="lies outside the CACTI table"):
-        mff({"work_registers": 1 << 24})
+        mff({"work_registers": 1 << 20}, registers="single")
     assert issubclass(CactiError, CostError)
 
 

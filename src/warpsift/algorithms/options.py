@@ -7,6 +7,7 @@ reports read these declarations. Values are checked here and nowhere else, when 
 
 from __future__ import annotations
 
+import math
 import os
 import typing
 from collections.abc import Callable, Sequence
@@ -43,6 +44,8 @@ class Declaration:
             return None
         if self.choices and value not in self.choices:
             return f"must be {' or '.join(map(repr, self.choices))}, not {value!r}"
+        if value in (math.inf, -math.inf):
+            return f"must be a finite number, not {value}"
         low, high = self.minimum, self.maximum
         too_low = low is not None and (value < low or (self.exclusive and value == low))
         too_high = high is not None and (value > high or (self.exclusive and value == high))

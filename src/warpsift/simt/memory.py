@@ -19,6 +19,15 @@ class DeviceMemoryError(WarpsiftError):
     """An array does not fit, or an access leaves its array."""
 
 
+class Running:
+    """Which kernel runs now: meanwhile the host has no access.
+
+    Arrays share this, and not the memory itself, so that a run's gigabytes are free as soon as nobody holds the memory.
+    """
+
+    kernel: str | None = None
+
+
 class DeviceArray:
     """A one-dimensional array in device memory. The host reads and writes it by `host`; kernels by `t.load`.
 
@@ -26,21 +35,21 @@ class DeviceArray:
     what they do.
     """
 
-    __slots__ = ("_memory", "address", "name", "storage", "tag")
+    __slots__ = ("_running", "address", "name", "storage", "tag")
 
-    def __init__(self, name: str, address: int, storage: np.ndarray, tag: int, memory: DeviceMemory) -> None:
+    def __init__(self, name: str, address: int, storage: np.ndarray, tag: int, running: Running) -> None:
         self.name = name
         self.address = address
         self.storage = storage  # a view of the device memory itself
         self.tag = tag  # index into LaunchInfo.arrays
-        self._memory = memory
+        self._running = running
 
     @property
     def host(self) -> np.ndarray:
         """The values, for the host to read and write between launches."""
-        if self._memory.running is not None:
+        if self._running.kernel is not None:
             raise DeviceMemoryError(
-                f"kernel '{self._memory.running}' reads '{self.name}.host', the host's view, which is not counted: "
+                f"kernel '{self._running.kernel}' reads '{self.name}.host', the host's view, which is not counted: "
                 f"write t.load({self.name}, index) and t.store({self.name}, index, value)"
             )
         return self.storage
@@ -70,11 +79,20 @@ class DeviceMemory:
     def __init__(self, size_bytes: int = 4 * GIB) -> None:
         self.size_bytes = size_bytes
         self.arrays: list[DeviceArray] = []
-        self.running: str | None = None  # the kernel that runs now: meanwhile the host has no access
+        self._running = Running()
         self._bytes = np.zeros(size_bytes, np.uint8)  # calloc: pages appear when touched
         self._next = ALIGNMENT_BYTES  # address 0 stays free, as a null pointer
 
     @property
+    @property
+    def running(self) -> str | None:
+        """The kernel that runs now."""
+        return self._running.kernel
+
+    @running.setter
+    def running(self, kernel: str | None) -> None:
+        self._running.kernel = kernel
+
     def bytes(self) -> np.ndarray:
         """The whole address space: address a is element a."""
         return self._bytes
@@ -97,7 +115,7 @@ class DeviceMemory:
         start = self._next
         storage = self._bytes[start : start + int(length) * dtype.itemsize].view(dtype)
         self._next = -(-end // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
-        array = DeviceArray(name, start, storage, len(self.arrays), self)
+        array = DeviceArray(name, start, storage, len(self.arrays), self._running)
         self.arrays.append(array)
         return array
 

@@ -219,9 +219,7 @@ def test_a_command_without_its_unit_is_an_error():
     tape = Setup([[0, 1]] * 32, vertices=64).gather()
     with pytest.raises(EngineError) as caught:
         tape.replay(Engine(load_machine(MACHINE)))
-    assert str(caught.value) == (
-        "the stream commands a unit that is not plugged in: the engine has units=[]"
-    )
+    assert str(caught.value) == ("the stream commands a unit that is not plugged in: the engine has units=[]")
 
 
 def test_a_command_without_a_binding_is_an_error():
