@@ -49,6 +49,7 @@ class RemainingTime:
         return (share - begin[1]) / max(seconds - begin[0], 1e-9) or share / seconds
 
     def _first(self, seconds: float, estimate: float) -> float | None:
+        estimate = max(estimate, LEAST_LEFT)
         if self._steady is None or abs(math.log(estimate / self._steady[1])) > math.log(AGREEMENT):
             self._steady = (seconds, estimate)
         if seconds - self._steady[0] < STEADY_SECONDS:

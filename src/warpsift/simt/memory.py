@@ -84,7 +84,6 @@ class DeviceMemory:
         self._next = ALIGNMENT_BYTES  # address 0 stays free, as a null pointer
 
     @property
-    @property
     def running(self) -> str | None:
         """The kernel that runs now."""
         return self._running.kernel
@@ -93,6 +92,7 @@ class DeviceMemory:
     def running(self, kernel: str | None) -> None:
         self._running.kernel = kernel
 
+    @property
     def bytes(self) -> np.ndarray:
         """The whole address space: address a is element a."""
         return self._bytes
