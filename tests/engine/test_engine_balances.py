@@ -85,12 +85,13 @@ def gather_tape():
 
 def replayed(tape, before_end=lambda engine: None, change=lambda chunk: chunk):
     """Replay a stream with checks; `change` alters what the engine gets, but not what the checks expect of it."""
-    engine = Engine(load_machine("gtx480"), checks=True)
+    engine = Engine(load_machine("gtx480"), resolve("mff").components(), checks=True)
     for launch, chunks in tape.launches:
         engine.begin(launch)
         for chunk in chunks:
             engine._checks = False
             engine._expected.add(chunk)
+            engine.units["mff"].expect(chunk)
             engine.chunk(change(chunk))
             engine._checks = True
         engine._run(final=True)

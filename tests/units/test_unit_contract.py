@@ -77,11 +77,11 @@ def test_answers_are_the_plain_gpus_and_the_checks(name, algorithm, style):
 @pytest.mark.parametrize("name", NAMES)
 def test_requests_in_are_replies_out(name, machine):
     algorithm, style = algorithms_of(name)[0]
-    _, engine = run(name, algorithm, style, load_machine(machine))
+    _, engine = run(name, algorithm, style, load_machine(machine))  # the engine checks the balances of each launch
     arrays = engine._arena.arrays
     assert int(arrays["noc"][0].in_use) == 0
     for unit in engine.units.values():
-        for what, (found, wanted) in unit.balances(arrays, engine.total).items():
+        for what, (found, wanted) in unit.balances(arrays, engine.launches[-1].counters).items():
             assert found == wanted, what
 
 
