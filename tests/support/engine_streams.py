@@ -9,6 +9,7 @@ import numpy as np
 from warpsift.engine import Engine
 from warpsift.engine.counters import Counters
 from warpsift.machines import Machine, load_machine
+from warpsift.simt.alu_classes import UNTOLD, Program
 from warpsift.simt.stream import ALU, ATOMIC, BARRIER, LOAD, NO_SLOT, OP, SHARED, STORE, Chunk, LaunchInfo
 
 Row = tuple[tuple, list[int]]
@@ -18,8 +19,8 @@ def transaction(line: int, sectors: int = 15, repeat: int = 0) -> int:
     return line << 16 | repeat << 8 | sectors
 
 
-def alu(count: int = 1, chain: int = 1, wait: int = 0, lanes: int = 32) -> Row:
-    return (ALU, lanes, NO_SLOT, wait, count, 0, chain), []
+def alu(count: int = 1, chain: int = 1, wait: int = 0, lanes: int = 32, program: int = 0) -> Row:
+    return (ALU, lanes, NO_SLOT, wait, count, 0, chain, program), []
 
 
 def load(slot: int, lines: Sequence[int], wait: int = 0) -> Row:
@@ -46,15 +47,17 @@ def barrier() -> Row:
     return (BARRIER, 32, NO_SLOT, 0, 1, 0, 0), []
 
 
-def chunk(warps: Sequence[Sequence[Row]], ctas: int) -> Chunk:
+def chunk(warps: Sequence[Sequence[Row]], ctas: int, programs: tuple[Program, ...] = (UNTOLD,)) -> Chunk:
     """Warps side by side; each is a list of instructions."""
     rows, transactions, first = [], [], [0]
     for warp in warps:
-        for (kind, lanes, slot, wait, count, array, detail), lines in warp:
-            rows.append((kind, lanes, slot, len(lines), wait, count, len(transactions), array, detail))
+        for (kind, lanes, slot, wait, count, array, detail, *program), lines in warp:
+            place = program[0] if program else len(transactions)
+            rows.append((kind, lanes, slot, len(lines), wait, count, place, array, detail))
             transactions.extend(lines)
         first.append(len(rows))
-    return Chunk(np.array(rows, OP), np.array(first, np.int64), np.array(transactions, np.int64), ctas)
+    arrays = (np.array(rows, OP), np.array(first, np.int64), np.array(transactions, np.int64))
+    return Chunk(*arrays, ctas, programs=programs)
 
 
 def launch(ctas: int, warps_per_cta: int = 1, shared_bytes: int = 0, arrays: Sequence[str] = ("x",)) -> LaunchInfo:

@@ -29,6 +29,7 @@ from warpsift.engine.machine_cycle import DONE, FAILED, NEED_WORK
 from warpsift.engine.main_loop import NO_UNIT, run
 from warpsift.engine.noc import ports as noc
 from warpsift.engine.sm import sm_state
+from warpsift.engine.sm.alu_timing import AluTimes
 from warpsift.engine.unit_socket import UnitComponent
 from warpsift.errors import WarpsiftError
 from warpsift.hardware import WARP_SIZE
@@ -81,6 +82,7 @@ class Engine:
         self.counters = {**COMPONENTS, **{name: unit.counters for name, unit in self.units.items()}}
         self._progress = progress
         self._checks = checks
+        self._alu_timing = AluTimes(machine.sm)
         self._arena = Arena()
         self._S = self._arena.root
         S, arena = self._S, self._arena
@@ -244,7 +246,7 @@ class Engine:
             raise EngineError(f"Chunk.ops has dtype {ops.dtype}, not simt.stream.OP")
         number = self._chunk_number
         self._chunk_number += 1
-        names = tuple(f"chunk{number}.{part}" for part in ("ops", "warps", "transactions", "commands"))
+        names = tuple(f"chunk{number}.{part}" for part in ("ops", "warps", "transactions", "commands", "alu_runs"))
         sm, row = self._record("sm"), self._free_rows.pop()
         H = self._arena.arrays["sm.chunks"][row]
         H.p_ops = self._arena.adopt(names[0], ops)
@@ -253,6 +255,7 @@ class Engine:
         H.p_transactions = self._arena.adopt(names[2], transactions if len(transactions) else np.zeros(1, np.int64))
         commands = np.asarray(chunk.commands, np.int64)
         H.p_commands = self._arena.adopt(names[3], commands if len(commands) else np.zeros(1, np.int64))
+        H.p_alu_runs = self._arena.adopt(names[4], self._alu_timing.table(chunk))
         H.ctas, H.next_cta, H.live_ctas = chunk.ctas, 0, 0
         self._arena.arrays["sm.chunk_queue"][int(sm.chunk_tail) & (sm_state.CHUNKS - 1)] = row
         sm.chunk_tail += 1

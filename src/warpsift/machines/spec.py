@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from warpsift.errors import WarpsiftError
+from warpsift.machines.alu_spec import Alu
 from warpsift.machines.bounds import (
     CLOCK,
     GIB,
@@ -51,6 +52,7 @@ class Sm(Section, frozen=True, kw_only=True):
     # fewer than 32: an instruction occupies the issue port for several cycles
     lanes_per_scheduler: Annotated[int, Bounds(1, 32, "lanes", "they must divide the warp of 32", powers(1, 32))] = 32
     alu_latency_cycles: Annotated[int, LATENCY_OR_MORE]  # issue of an ALU instruction to issue of one that needs it
+    alu: Alu = Alu()  # the same by classes of instructions
     shared_latency_cycles: Annotated[int, LATENCY]
     lsu_latency_cycles: Annotated[int, LATENCY]  # issue to L1 plus write-back, on top of what the memory takes
     lsu_queue_entries: Annotated[int, entries(1, 1024)] = 4  # memory instructions between issue and L1

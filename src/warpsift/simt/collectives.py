@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike
 
 from warpsift.hardware import WARP_SIZE
 from warpsift.simt import coalesce
+from warpsift.simt.alu_classes import ADD, LOGIC, MINMAX, SHUFFLE, SPECIAL, typed
 from warpsift.simt.memory import DeviceMemoryError
 from warpsift.simt.recorder import pack, pack_high
 from warpsift.simt.registers import KernelError, Register, Value
@@ -149,10 +150,10 @@ class CollectiveThreads(BasicThreads):
         bits = condition.at(scope).astype(np.uint32) << (scope.index & (WARP_SIZE - 1)).astype(np.uint32)
         _, _, first = scope.groups
         words = np.bitwise_or.reduceat(bits, first[:-1]) if len(scope) else bits
-        return self.alu(self._per_warp(words), condition)
+        return self.alu(self._per_warp(words), condition, op=SHUFFLE)
 
     def popcount(self, word: Register) -> Register:
-        return self.alu(np.bitwise_count(word.at(self.scope)).astype(np.int32), word)
+        return self.alu(np.bitwise_count(word.at(self.scope)).astype(np.int32), word, op=SPECIAL)
 
     def warp_scan(self, value: Register) -> Register:
         """Inclusive prefix sum over the active lanes of each warp."""
@@ -161,27 +162,28 @@ class CollectiveThreads(BasicThreads):
         total = np.cumsum(values, dtype=values.dtype)
         _, _, first = scope.groups
         before = np.concatenate([np.zeros(1, values.dtype), total])[first[:-1]]
-        self._spend_network(value)
-        return self.alu(total - self._per_warp(before))
+        self._spend_network(value, ADD)
+        return self.alu(total - self._per_warp(before), op=ADD)
 
-    def _spend_network(self, value: Register) -> None:
+    def _spend_network(self, value: Register, op: int) -> None:
         """All but the last instruction of a shuffle network; 8-byte values move and add in two halves."""
-        halves = -(-value.at(self.scope).itemsize // 4)
-        self.alu(None, value)
-        self.spend(SHUFFLE_STEPS * INSTRUCTIONS_PER_STEP * halves - 2)
+        values = value.at(self.scope)
+        halves = -(-values.itemsize // 4)
+        self.alu(None, value, op=SHUFFLE)
+        self.spend(SHUFFLE_STEPS * INSTRUCTIONS_PER_STEP * halves - 2, classes=(typed(op, values.dtype), SHUFFLE))
 
     def warp_sum(self, value: Register) -> Register:
-        return self._warp_reduce(value, np.add)
+        return self._warp_reduce(value, np.add, ADD)
 
     def warp_max(self, value: Register) -> Register:
-        return self._warp_reduce(value, np.maximum)
+        return self._warp_reduce(value, np.maximum, MINMAX)
 
-    def _warp_reduce(self, value: Register, function: np.ufunc) -> Register:
+    def _warp_reduce(self, value: Register, function: np.ufunc, op: int) -> Register:
         values = value.at(self.scope)
         _, _, first = self.scope.groups
-        self._spend_network(value)
+        self._spend_network(value, op)
         reduced = function.reduceat(values, first[:-1], dtype=values.dtype) if values.size else values
-        return self.alu(self._per_warp(reduced))
+        return self.alu(self._per_warp(reduced), op=op)
 
     def shuffle(self, value: Register, lane: Value) -> Register:
         """The value that the given lane of the same warp holds (one `shfl.idx`); that lane must be active."""
@@ -189,7 +191,7 @@ class CollectiveThreads(BasicThreads):
         wanted = lane.at(scope) if isinstance(lane, Register) else np.full(len(scope), lane)
         held = np.zeros(self.batch.size, value.at(scope).dtype)
         held[scope.index] = value.at(scope)
-        return self.alu(held[(scope.index & ~(WARP_SIZE - 1)) + wanted], value, lane)
+        return self.alu(held[(scope.index & ~(WARP_SIZE - 1)) + wanted], value, lane, op=SHUFFLE)
 
     def warp_any(self, condition: Register) -> Register:
         """Whether the condition holds in any active lane of the warp (one `vote`)."""
@@ -197,17 +199,17 @@ class CollectiveThreads(BasicThreads):
         _, _, first = scope.groups
         holds = condition.at(scope)
         any_of = np.logical_or.reduceat(holds, first[:-1]) if len(scope) else holds
-        return self.alu(self._per_warp(any_of), condition)
+        return self.alu(self._per_warp(any_of), condition, op=SHUFFLE)
 
     # ------------------------------------------------------------------ CTA
     def cta_any(self, condition: Register) -> Register:
         """__syncthreads_or(): a barrier that also tells whether the condition holds anywhere in the CTA."""
         holds = condition.at(self.scope)
-        self.alu(None, condition)
+        self.alu(None, condition, op=LOGIC)
         self.barrier()
         cta = self.scope.index // self.batch.threads_per_cta
         any_of = np.bincount(cta, weights=holds, minlength=self.batch.cta_numbers.size) > 0
-        return self.alu(any_of[cta])
+        return self.alu(any_of[cta], op=LOGIC)
 
     def cta_scan(self, value: Register) -> tuple[Register, Register]:
         """Exclusive prefix sum over the CTA, and the CTA's total, for every thread."""

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from warpsift.hardware import WARP_SIZE
+from warpsift.simt.alu_classes import LOGIC, MAD
 from warpsift.simt.collectives import CollectiveThreads
 from warpsift.simt.kernel_check import check_kernel
 from warpsift.simt.memory import DeviceArray, DeviceMemory
@@ -203,10 +204,10 @@ class Gpu:
     def _prologue(t: CollectiveThreads, kernel: Kernel, threads: int, arguments: tuple[Any, ...]) -> None:
         """What every PTX kernel begins with: parameters, pointer conversion, the thread's number, the guard."""
         scalars, pointers = _parameters(arguments)
-        t.spend(scalars + 2 * pointers, chained=False)  # ld.param for each, cvta.to.global for pointers
-        t.spend(4)  # mov ctaid, ntid, tid; mad
+        t.spend(scalars + 2 * pointers, chained=False, classes=(LOGIC,))  # ld.param for each, cvta for pointers
+        t.spend(4, classes=(LOGIC, LOGIC, LOGIC, MAD))  # mov ctaid, ntid, tid; mad
         if kernel.guard:
-            t.spend(1, chained=False)  # ld.param of the element count
+            t.spend(1, chained=False, classes=(LOGIC,))  # ld.param of the element count
             t.exit_where(t.id >= threads)
 
 

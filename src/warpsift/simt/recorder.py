@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from warpsift.simt import coalesce
+from warpsift.simt.alu_classes import UNTOLD, Program
 from warpsift.simt.stream import NO_SLOT, OP, Chunk
 
 Groups = tuple[np.ndarray, np.ndarray, np.ndarray]  # (warp numbers, active lanes, first position) of a scope
@@ -24,8 +25,8 @@ def pack(kind: int, slot: int = NO_SLOT, wait: int = 0, count: int = 1) -> int:
     return value - (1 << 64) if value >> 63 else value
 
 
-def pack_high(array: int, detail: int = 0) -> int:
-    value = array << 32 | detail << 48
+def pack_high(array: int, detail: int = 0, first: int = 0) -> int:
+    value = first | array << 32 | detail << 48
     return value - (1 << 64) if value >> 63 else value
 
 
@@ -37,6 +38,8 @@ class Recorder:
         self._used = np.zeros(2, np.int64)
         self._commands: list[np.ndarray] = []
         self._command_entries = 0
+        self._programs: dict[Program, int] = {UNTOLD: 0}  # in order of their numbers
+        self._known: tuple[Program, ...] = (UNTOLD,)
         self._buffers = (self._warp, self._op, self._tx, self._used)
 
     def _reserve(self, events: int, transactions: int) -> None:
@@ -51,6 +54,10 @@ class Recorder:
         if need_tx > self._tx.size:
             self._tx = np.resize(self._tx, max(need_tx, 2 * self._tx.size))
         self._buffers = (self._warp, self._op, self._tx, self._used)
+
+    def program_number(self, program: Program) -> int:
+        """The number of an ALU run's program in the chunks of this recorder."""
+        return self._programs.setdefault(program, len(self._programs))
 
     def plain(self, groups: Groups, low: int, high: int) -> None:
         """An instruction without addresses: ALU run, barrier."""
@@ -84,4 +91,6 @@ class Recorder:
         self._used[:] = 0
         commands = np.concatenate(self._commands) if self._commands else np.empty(0, np.int64)
         self._commands, self._command_entries = [], 0
-        return Chunk(ops.reshape(-1).view(OP), first, self._tx[:transactions].copy(), ctas, commands)
+        if len(self._known) < len(self._programs):
+            self._known = tuple(self._programs)
+        return Chunk(ops.reshape(-1).view(OP), first, self._tx[:transactions].copy(), ctas, commands, self._known)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from warpsift.errors import WarpsiftError
+from warpsift.simt.alu_classes import ADD, COMPARE, CONVERT, DIV, LOGIC, MUL
 from warpsift.simt.scope import Scope
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class NoSuchCallError(KernelError, AttributeError):
 
 
 class Register:
-    __slots__ = ("addressed", "chain", "counts", "load", "run", "scope", "slot", "threads", "values")
+    __slots__ = ("addressed", "chain", "counts", "load", "place", "run", "scope", "slot", "threads", "values")
 
     __array_ufunc__ = None  # `numpy_scalar + register` comes to us
 
@@ -45,9 +46,15 @@ class Register:
         self.slot = -1  # scoreboard slot of the load that produced it, or -1
         self.load = -1  # that load's serial number
         self.run = -1  # the ALU run that produced it
-        self.chain = 0  # and its place in the dependent chain of that run
+        self.chain = 0  # its place in the dependent chain of that run
+        self.place = 0  # and among all its instructions
         self.counts = False  # whether it is the counter of a loop
         self.addressed: dict[int, set[int]] | None = None  # address arithmetic already done with this register
+
+    def comes_from(self, other: Register) -> None:
+        """Wait for what the other waits for: this is the same value under another name."""
+        self.slot, self.load = other.slot, other.load
+        self.run, self.chain, self.place = other.run, other.chain, other.place
 
     def at(self, scope: Scope) -> np.ndarray:
         """The values of the threads of `scope`."""
@@ -61,112 +68,112 @@ class Register:
                 "carry the value in a variable made by t.var(...)"
             ) from None
 
-    def _binary(self, other: Value, function: Callable[..., Any], swapped: bool = False) -> Register:
+    def _binary(self, other: Value, function: Callable[..., Any], op: int, swapped: bool = False) -> Register:
         threads = self.threads
         scope = threads.scope
         mine = self.at(scope)
         theirs = other.at(scope) if isinstance(other, Register) else other
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             values = function(theirs, mine) if swapped else function(mine, theirs)
-        return threads.alu(values, self, other)
+        return threads.alu(values, self, other, op=op)
 
     def __add__(self, other: Value) -> Register:
-        return self._binary(other, operator.add)
+        return self._binary(other, operator.add, ADD)
 
     def __radd__(self, other: Value) -> Register:
-        return self._binary(other, operator.add, swapped=True)
+        return self._binary(other, operator.add, ADD, swapped=True)
 
     def __sub__(self, other: Value) -> Register:
-        return self._binary(other, operator.sub)
+        return self._binary(other, operator.sub, ADD)
 
     def __rsub__(self, other: Value) -> Register:
-        return self._binary(other, operator.sub, swapped=True)
+        return self._binary(other, operator.sub, ADD, swapped=True)
 
     def __mul__(self, other: Value) -> Register:
-        return self._binary(other, operator.mul)
+        return self._binary(other, operator.mul, MUL)
 
     def __rmul__(self, other: Value) -> Register:
-        return self._binary(other, operator.mul, swapped=True)
+        return self._binary(other, operator.mul, MUL, swapped=True)
 
     def __truediv__(self, other: Value) -> Register:
-        return self._binary(other, operator.truediv)
+        return self._binary(other, operator.truediv, DIV)
 
     def __rtruediv__(self, other: Value) -> Register:
-        return self._binary(other, operator.truediv, swapped=True)
+        return self._binary(other, operator.truediv, DIV, swapped=True)
 
     def __floordiv__(self, other: Value) -> Register:
-        return self._binary(other, operator.floordiv)
+        return self._binary(other, operator.floordiv, DIV)
 
     def __rfloordiv__(self, other: Value) -> Register:
-        return self._binary(other, operator.floordiv, swapped=True)
+        return self._binary(other, operator.floordiv, DIV, swapped=True)
 
     def __mod__(self, other: Value) -> Register:
-        return self._binary(other, operator.mod)
+        return self._binary(other, operator.mod, DIV)
 
     def __rmod__(self, other: Value) -> Register:
-        return self._binary(other, operator.mod, swapped=True)
+        return self._binary(other, operator.mod, DIV, swapped=True)
 
     def __lshift__(self, other: Value) -> Register:
-        return self._binary(other, operator.lshift)
+        return self._binary(other, operator.lshift, LOGIC)
 
     def __rlshift__(self, other: Value) -> Register:
-        return self._binary(other, operator.lshift, swapped=True)
+        return self._binary(other, operator.lshift, LOGIC, swapped=True)
 
     def __rshift__(self, other: Value) -> Register:
-        return self._binary(other, operator.rshift)
+        return self._binary(other, operator.rshift, LOGIC)
 
     def __rrshift__(self, other: Value) -> Register:
-        return self._binary(other, operator.rshift, swapped=True)
+        return self._binary(other, operator.rshift, LOGIC, swapped=True)
 
     def __and__(self, other: Value) -> Register:
-        return self._binary(other, operator.and_)
+        return self._binary(other, operator.and_, LOGIC)
 
     def __rand__(self, other: Value) -> Register:
-        return self._binary(other, operator.and_, swapped=True)
+        return self._binary(other, operator.and_, LOGIC, swapped=True)
 
     def __or__(self, other: Value) -> Register:
-        return self._binary(other, operator.or_)
+        return self._binary(other, operator.or_, LOGIC)
 
     def __ror__(self, other: Value) -> Register:
-        return self._binary(other, operator.or_, swapped=True)
+        return self._binary(other, operator.or_, LOGIC, swapped=True)
 
     def __xor__(self, other: Value) -> Register:
-        return self._binary(other, operator.xor)
+        return self._binary(other, operator.xor, LOGIC)
 
     def __rxor__(self, other: Value) -> Register:
-        return self._binary(other, operator.xor, swapped=True)
+        return self._binary(other, operator.xor, LOGIC, swapped=True)
 
     def __eq__(self, other: Value) -> Register:  # type: ignore[override]
-        return self._binary(other, operator.eq)
+        return self._binary(other, operator.eq, COMPARE)
 
     def __ne__(self, other: Value) -> Register:  # type: ignore[override]
-        return self._binary(other, operator.ne)
+        return self._binary(other, operator.ne, COMPARE)
 
     def __lt__(self, other: Value) -> Register:
-        return self._binary(other, operator.lt)
+        return self._binary(other, operator.lt, COMPARE)
 
     def __le__(self, other: Value) -> Register:
-        return self._binary(other, operator.le)
+        return self._binary(other, operator.le, COMPARE)
 
     def __gt__(self, other: Value) -> Register:
-        return self._binary(other, operator.gt)
+        return self._binary(other, operator.gt, COMPARE)
 
     def __ge__(self, other: Value) -> Register:
-        return self._binary(other, operator.ge)
+        return self._binary(other, operator.ge, COMPARE)
 
     def astype(self, dtype: DTypeLike) -> Register:
         """Convert (one `cvt`)."""
         with np.errstate(invalid="ignore"):
-            return self.threads.alu(self.at(self.threads.scope).astype(dtype), self)
+            return self.threads.alu(self.at(self.threads.scope).astype(dtype), self, op=CONVERT)
 
     def __neg__(self) -> Register:
-        return self.threads.alu(-self.at(self.threads.scope), self)
+        return self.threads.alu(-self.at(self.threads.scope), self, op=ADD)
 
     def __invert__(self) -> Register:
-        return self.threads.alu(~self.at(self.threads.scope), self)
+        return self.threads.alu(~self.at(self.threads.scope), self, op=LOGIC)
 
     def __abs__(self) -> Register:
-        return self.threads.alu(np.abs(self.at(self.threads.scope)), self)
+        return self.threads.alu(np.abs(self.at(self.threads.scope)), self, op=ADD)
 
     def __bool__(self) -> bool:
         raise KernelError(
@@ -205,10 +212,10 @@ class Variable(Register):
         scope = self.threads.scope
         if isinstance(value, Register):
             values = value.at(scope)
-            self.slot, self.load, self.run, self.chain = value.slot, value.load, value.run, value.chain
+            self.comes_from(value)
         else:
             values = value
-            self.threads.alu(None)
+            self.threads.alu(None, op=LOGIC)  # mov
             self.slot = self.load = -1
         self.addressed = None
         self.storage[scope.index] = values

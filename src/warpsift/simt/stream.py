@@ -23,12 +23,14 @@ from typing import Any, Protocol
 import numpy as np
 
 from warpsift.hardware import SECTORS_PER_LINE, WARP_SIZE
+from warpsift.simt.alu_classes import UNTOLD, Program
 
 SLOTS = 16  # scoreboard slots per warp (Maxwell has 6 barriers; 16 lets the recorder never merge two loads needlessly)
 NO_SLOT = 255
 
 # Kinds of OP.
-ALU = 0  # `count` instructions; the first `detail` of them form a dependent chain; `array` of them are floating point
+ALU = 0  # `count` instructions; the first `detail` of them form a dependent chain; `array` of them are floating point;
+#          `first` is the number of their program in `Chunk.programs`: classes and dependences, one by one
 LOAD = 1  # global load; `slot` is busy until all transactions have returned
 STORE = 2  # global store; nobody waits for it
 ATOMIC = 3  # global atomic, performed at L2; `slot` is NO_SLOT if its old value is not used
@@ -49,7 +51,7 @@ OP = np.dtype(
         ("transactions", np.uint8),  # how many entries of `Chunk.transactions` belong to it, from `first`
         ("wait", np.uint16),  # scoreboard slots that must be free before issue
         ("count", np.uint16),  # ALU: instructions in the run; SHARED: bank passes; otherwise 1
-        ("first", np.uint32),
+        ("first", np.uint32),  # memory kinds: see `transactions`; ALU: see above, 0 if it is not told
         (
             "array",
             np.uint16,
@@ -95,6 +97,7 @@ class Chunk:
     transactions: np.ndarray  # int64, see above
     ctas: int
     commands: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))  # of COMMAND and POST, see above
+    programs: tuple[Program, ...] = (UNTOLD,)  # of ALU runs: simt/alu_classes.py
 
     @property
     def warps(self) -> int:

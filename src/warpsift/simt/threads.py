@@ -21,6 +21,7 @@ from numpy.typing import DTypeLike
 
 from warpsift.hardware import WARP_SIZE
 from warpsift.simt import atomics, coalesce
+from warpsift.simt.alu_classes import ADD, COMPARE, CONTROL, LOGIC, MAD, MINMAX, MUL, typed
 from warpsift.simt.memory import DeviceArray, DeviceMemoryError
 from warpsift.simt.recorder import Recorder, pack, pack_high
 from warpsift.simt.registers import KernelError, NoSuchCallError, Register, Value, Variable
@@ -57,6 +58,8 @@ class Threads:
         self._depth = 0  # of the conditions and loops around the statement that runs
         self._abandoned = ""  # the loop that the kernel's text left before its end
         self._run_count = self._run_floats = self._run_chain = self._run_wait = 0
+        self._program: list[tuple[int, ...]] = []  # of the current ALU run: class and places of what it needs
+        self._deepest = -1  # place in the run of the instruction that ends its longest chain
 
     if not TYPE_CHECKING:  # else every misspelt call of our own would pass the type checker
 
@@ -99,40 +102,51 @@ class Threads:
                 f"a 't.{self._abandoned}' loop was left before its end, which ends it for all threads: carry the "
                 "decision in a variable, 'going = t.var(1)', and write 'for _ in t.loop_while(lambda: going == 1):'"
             )
-        self.spend(1)
+        self.spend(1, classes=(CONTROL,))
         self._flush()
 
     # ------------------------------------------------------------------ arithmetic
-    def alu(self, values: np.ndarray | None, *operands: Value) -> Any:
-        """Record one ALU instruction and wrap its result."""
-        wait, depth, run = self._dependences(operands)
+    def alu(self, values: np.ndarray | None, *operands: Value, op: int) -> Any:
+        """Record one ALU instruction and wrap its result; `op` is its class or family (alu_classes)."""
+        wait, depth, needs = self._dependences(operands)
         if (wait & ~self._run_wait and self._run_count) or self._run_count >= LONGEST_RUN:
             self._flush()
-            depth, run = 0, self._run
+            depth, needs = 0, ()
         self._run_wait |= wait
         self._run_count += 1
         if depth >= self._run_chain:
             self._run_chain = depth + 1
+            self._deepest = len(self._program)
+        self._program.append((op if values is None else typed(op, values.dtype), *needs))
         if values is None:
             return None
         if values.dtype.kind == "f":
             self._run_floats += 1
         result = Register(self, values, self.scope)
-        result.run = run
+        result.run, result.place = self._run, len(self._program) - 1
         result.chain = depth + 1
         return result
 
-    def spend(self, instructions: int, chained: bool = True) -> None:
-        """Record ALU instructions that produce no register of ours: branches, address arithmetic, shuffles."""
+    def spend(self, instructions: int, chained: bool = True, classes: tuple[int, ...] = (ADD,)) -> None:
+        """Record ALU instructions that produce no register of ours: branches, address arithmetic, shuffles.
+
+        They are of the given classes in turn.
+        """
         if self._run_count + instructions > LONGEST_RUN:
             self._flush()
+        for k in range(instructions):
+            needs = (self._deepest,) if chained and self._deepest >= 0 else ()
+            if chained:
+                self._deepest = len(self._program)
+            self._program.append((classes[k % len(classes)], *needs))
         self._run_count += instructions
         if chained:
             self._run_chain += instructions
 
-    def _dependences(self, operands: tuple[Value, ...]) -> tuple[int, int, int]:
-        """Slots to wait for, and how deep in the current ALU run the operands stand."""
+    def _dependences(self, operands: tuple[Value, ...]) -> tuple[int, int, tuple[int, ...]]:
+        """Slots to wait for, how deep in the current ALU run the operands stand, and their places in it."""
         wait = depth = 0
+        needs: tuple[int, ...] = ()
         scope = self.scope
         for operand in operands:
             if not isinstance(operand, Register):
@@ -140,9 +154,10 @@ class Threads:
             if operand.slot >= 0 and operand.load > self._loads - SLOTS and not scope.has_waited(operand.load):
                 wait |= 1 << operand.slot
                 scope.waited.add(operand.load)
-            elif operand.run == self._run and operand.chain > depth:
-                depth = operand.chain
-        return wait, depth, self._run
+            elif operand.run == self._run:
+                depth = max(depth, operand.chain)
+                needs += (operand.place,)
+        return wait, depth, needs
 
     def _flush(self) -> None:
         """End the current ALU run."""
@@ -150,8 +165,11 @@ class Threads:
             if len(self.scope):
                 low = pack(ALU, NO_SLOT, self._run_wait, self._run_count)
                 chain = max(1, min(self._run_chain, self._run_count))
-                self._recorder.plain(self.scope.groups, low, pack_high(self._run_floats, chain))
+                program = self._recorder.program_number(tuple(self._program))
+                self._recorder.plain(self.scope.groups, low, pack_high(self._run_floats, chain, program))
             self._run_count = self._run_floats = self._run_chain = self._run_wait = 0
+            self._program.clear()
+            self._deepest = -1
         self._run += 1
 
     def var(self, value: Value, dtype: DTypeLike | None = None) -> Variable:
@@ -175,30 +193,30 @@ class Threads:
             a = b.dtype.type(a)
         if not isinstance(no, Register) and isinstance(yes, Register):
             b = a.dtype.type(b)
-        return self.alu(np.where(condition.at(scope), a, b), condition, yes, no)
+        return self.alu(np.where(condition.at(scope), a, b), condition, yes, no, op=COMPARE)
 
     def shift_left(self, value: int, by: Register, dtype: DTypeLike = np.uint32) -> Register:
         """A constant shifted by a register, in the given type (say, an unsigned bit mask)."""
         bits = by.at(self.scope).astype(dtype)
-        return self.alu(np.left_shift(np.array(value, dtype), bits), by)
+        return self.alu(np.left_shift(np.array(value, dtype), bits), by, op=LOGIC)
 
     def bits(self, value: Register) -> Register:
         """The same 32 bits read as an integer (no instruction: registers have no type)."""
         result = Register(self, value.at(self.scope).view(np.int32), self.scope)
-        result.slot, result.load, result.run, result.chain = value.slot, value.load, value.run, value.chain
+        result.comes_from(value)
         return result
 
     def minimum(self, a: Register, b: Value) -> Register:
-        return a._binary(b, np.minimum)
+        return a._binary(b, np.minimum, MINMAX)
 
     def maximum(self, a: Register, b: Value) -> Register:
-        return a._binary(b, np.maximum)
+        return a._binary(b, np.maximum, MINMAX)
 
     def fma(self, a: Register, b: Value, c: Value) -> Register:
         """a * b + c in one instruction."""
         scope = self.scope
         x, y, z = (v.at(scope) if isinstance(v, Register) else v for v in (a, b, c))
-        return self.alu(x * y + z, a, b, c)
+        return self.alu(x * y + z, a, b, c, op=MAD)
 
     # ------------------------------------------------------------------ control
     @contextmanager
@@ -252,8 +270,8 @@ class Threads:
             raise KernelError(f"the step of t.range must be a positive integer, not {step!r}")
         outer = self.scope
         current, stop = self._bounds(begin, end)
-        self.alu(None, begin, end)  # compare
-        self.spend(1)  # branch
+        self.alu(None, begin, end, op=COMPARE)
+        self.spend(1, classes=(CONTROL,))
         self._flush()
         keep = current < stop
         scope = outer if keep.all() else outer.narrow(keep)
@@ -267,10 +285,7 @@ class Threads:
                 counter.counts = not first  # the first iteration stands for the set-up in front of the loop
                 first = False
                 yield counter
-                self.spend(3, chained=False)  # increment, compare, branch
-                # The branch needs the compare, and both only the counter: beside the body's chain, not after it.
-                self._run_chain = max(self._run_chain, 2)
-                self._flush()
+                self._advance_loop()
                 current = current + current.dtype.type(step)
                 keep = current < stop
                 if not keep.all():
@@ -284,6 +299,15 @@ class Threads:
             self._flush()
             self._depth -= 1
             self.scope = outer
+
+    def _advance_loop(self) -> None:
+        """Increment, compare and branch: they need the counter only, so they stand beside the body's chain."""
+        self.spend(1, chained=False)
+        place = len(self._program)
+        self._program += [(COMPARE, place - 1), (CONTROL, place)]
+        self._run_count += 2
+        self._run_chain = max(self._run_chain, 2)
+        self._flush()
 
     def _bounds(self, begin: Value, end: Value) -> tuple[np.ndarray, np.ndarray]:
         """First and last value of a loop's counter, one per thread; plain integers take the other's type."""
@@ -327,7 +351,7 @@ class Threads:
     def _branch_on(self, condition: Register) -> None:
         if not isinstance(condition, Register):
             raise KernelError("a condition must be a register; for a launch-wide choice use a plain Python 'if'")
-        self.alu(None, condition)
+        self.alu(None, condition, op=CONTROL)
 
     # ------------------------------------------------------------------ global memory
     def load(self, array: DeviceArray, index: Value, offset: int = 0) -> Register:
@@ -411,7 +435,7 @@ class Threads:
         if itemsize not in known:
             known[itemsize] = set()
             if not index.counts:
-                self.alu(None, index)  # mul.wide
+                self.alu(None, index, op=MUL)  # mul.wide
         if tag not in known[itemsize]:
             known[itemsize].add(tag)
             self.spend(1, chained=not index.counts)  # add.s64; of a loop counter: off the critical path

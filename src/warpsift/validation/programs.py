@@ -13,6 +13,7 @@ import numpy as np
 from warpsift.algorithms.answer_check import cheapest_arcs
 from warpsift.graph import CsrGraph
 from warpsift.simt import DeviceArray, Gpu, kernel
+from warpsift.simt.alu_classes import COMPARE, CONTROL, LOGIC
 from warpsift.validation import inputs
 
 INFINITY = 1 << 30
@@ -53,7 +54,7 @@ def compact(t, frontier, flags, out, cursor, n):
     t.barrier()
     distance = 1
     while distance < size:
-        t.spend(3)  # the loop's shift, compare and branch
+        t.spend(3, classes=(LOGIC, COMPARE, CONTROL))  # the loop's
         left = t.var(0)
         with t.where(me >= distance):
             left.set(sums.load(me - distance))

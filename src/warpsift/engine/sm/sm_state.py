@@ -118,6 +118,7 @@ CHUNK = np.dtype(
         ("p_warp_first", np.int64),
         ("p_transactions", np.int64),
         ("p_commands", np.int64),
+        ("p_alu_runs", np.int64),  # of each program: cycles of the issue port, cycles until its last result
         ("ctas", np.int64),
         ("next_cta", np.int64),  # first not dispatched
         ("live_ctas", np.int64),
@@ -159,6 +160,7 @@ SMS = np.dtype(
         ("lrr", np.int64),
         ("issue_cycles_per_instruction", np.int64),
         ("alu_latency", np.int64),
+        ("alu_classes", np.int64),  # 1: runs of ALU instructions are timed by their programs
         ("shared_latency", np.int64),
         ("lsu_latency", np.int64),
         ("lsu_queue", np.int64),
@@ -208,6 +210,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
     C.sms, C.schedulers, C.lrr = spec.count, spec.schedulers, spec.policy == "lrr"
     C.issue_cycles_per_instruction = WARP_SIZE // spec.lanes_per_scheduler
     C.alu_latency, C.shared_latency = spec.alu_latency_cycles, spec.shared_latency_cycles
+    C.alu_classes = spec.alu.told
     C.lsu_latency, C.lsu_queue = spec.lsu_latency_cycles, spec.lsu_queue_entries
     C.pipeline_lines = machine.l1.pipeline_lines if machine.l1.cached_loads else 0
     ring = 1 << (spec.lsu_queue_entries + machine.l1.pipeline_lines - 1).bit_length()

@@ -2,7 +2,8 @@
 
 Greedy-then-oldest keeps to the warp that issued last and falls back to the oldest that is ready (Rogers et al., MICRO
 2012); loose round robin takes the next ready one. A run of ALU instructions occupies the issue port for `count`
-instructions and the warp until its dependent chain is through.
+instructions and the warp until its dependent chain is through; on machines that tell classes of instructions apart,
+for as long as its program says (`alu_timing`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from warpsift.engine.core.arena import FOREVER, S_t
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.wheel import EV_WARP_READY, wheel_push
-from warpsift.engine.core.words import ctz
+from warpsift.engine.core.words import ctz, load
 from warpsift.engine.sm.lsu import lsu_push
 from warpsift.engine.sm.sm_state import (
     AT_BARRIER,
@@ -27,6 +28,7 @@ from warpsift.engine.sm.sm_state import (
     WAIT_MEMORY,
     WAIT_SHARED,
     WARPS,
+    chunk_row,
     cta_row,
     op_row,
     scheduler_row,
@@ -114,6 +116,10 @@ def issue_alu(S, sm, slot):
     C.float_instructions += np.int64(op.array)
     port = count * C.issue_cycles_per_instruction
     chain = np.int64(op.detail) * C.alu_latency
+    if C.alu_classes != 0 and op.first != 0:
+        H = chunk_row(C.p_chunks, cta_row(C.p_ctas, sm * CTAS + W.cta).chunk)
+        port = load(H.p_alu_runs, 2 * np.int64(op.first))
+        chain = load(H.p_alu_runs, 2 * np.int64(op.first) + 1)
     if chain > port:
         warp_advance(S, sm, slot, S.now + chain)
         if W.state == DELAYED:

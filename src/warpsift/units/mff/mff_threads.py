@@ -22,6 +22,7 @@ from numba import njit
 from numpy.typing import DTypeLike
 
 from warpsift.hardware import WARP_SIZE
+from warpsift.simt.alu_classes import CONTROL
 from warpsift.simt.collectives import CollectiveThreads
 from warpsift.simt.gpu import Gpu
 from warpsift.simt.memory import DeviceArray, DeviceMemoryError
@@ -215,7 +216,7 @@ class FastForwardThreads(CollectiveThreads):
                     target.slots = 0
         self._flush()
         self._run_wait |= wait
-        self.spend(1)
+        self.spend(1, classes=(CONTROL,))
 
     def finish(self) -> None:
         if any(target.pending.any() for target in getattr(self, "_targets", [])):

@@ -1,0 +1,137 @@
+"""Classes of ALU instructions: what is recorded, and how long runs take."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from oracles import naive_alu
+from support.engine_streams import alu, chunk, launch, load, shared, simulate
+from warpsift.engine import Engine
+from warpsift.engine.sm.alu_timing import run_cycles
+from warpsift.errors import WarpsiftError
+from warpsift.machines import load_machine
+from warpsift.machines.alu_spec import ALU_CLASSES
+from warpsift.simt import Gpu, kernel
+from warpsift.simt.alu_classes import UNTOLD
+
+# GPGPU-Sim's GTX 480: gpgpusim.config's latencies and six cycles of the pipeline around them.
+GTX480 = {
+    "sm.alu.int_add.latency_cycles": 10,
+    "sm.alu.int_mul.latency_cycles": 10,
+    "sm.alu.int_mul.initiation_cycles": 2,
+    "sm.alu.int_div.latency_cycles": 151,
+    "sm.alu.logic.latency_cycles": 7,
+    "sm.alu.compare.latency_cycles": 7,
+    "sm.alu.float_div.latency_cycles": 45,
+    "sm.alu.double_add.latency_cycles": 14,
+    "sm.alu.double_add.initiation_cycles": 8,
+}
+CHAINS = {
+    "add": (lambda t, x: x + 1, np.int32, 10),
+    "mul": (lambda t, x: x * 3, np.int32, 10),
+    "shift": (lambda t, x: x << 1, np.int32, 7),
+    "compare and select": (lambda t, x: t.select(x > 5, x, 7), np.int32, 14),
+    "integer division": (lambda t, x: x // 3, np.int32, 151),
+    "float division": (lambda t, x: x / np.float32(3), np.float32, 45),
+    "double add": (lambda t, x: x + 1.0, np.float64, 14),
+}
+
+
+@kernel(guard=False)
+def chained(t, out, step, length, dtype):
+    value = t.lane.astype(dtype)
+    for _ in range(length):
+        value = step(t, value)
+    t.store(out, t.id, value)
+
+
+def cycles_of(step, dtype, length: int, threads: int = 32) -> int:
+    engine = Engine(load_machine("gtx480-gpgpusim4", GTX480), checks=True)
+    gpu = Gpu(engine)
+    out = gpu.memory.empty("out", threads, dtype)
+    gpu.launch(chained, threads, out, step, length, dtype, phase="test", threads_per_cta=threads)
+    return engine.launches[-1].counters["cycles"]
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_dependent_chain_takes_the_latency_of_its_class(name):
+    step, dtype, latency = CHAINS[name]
+    assert cycles_of(step, dtype, 120) - cycles_of(step, dtype, 20) == 100 * latency
+
+
+def test_doubles_of_many_warps_pass_at_their_rate():
+    step, dtype, _ = CHAINS["double add"]
+    more, fewer = cycles_of(step, dtype, 120, 1024), cycles_of(step, dtype, 120, 512)
+    assert more - fewer == pytest.approx(120 * 8 * 16 / 2, rel=0.03)  # 16 warps, 2 schedulers, 8 cycles each
+
+
+def test_runs_agree_with_a_warp_that_is_stepped_cycle_by_cycle():
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        latency = rng.integers(1, 20, len(ALU_CLASSES)).tolist()
+        initiation = rng.integers(1, 5, len(ALU_CLASSES)).tolist()
+        program = []
+        for place in range(int(rng.integers(1, 12))):
+            needs = rng.choice(place, min(place, int(rng.integers(3))), replace=False).tolist()
+            program.append((int(rng.integers(len(ALU_CLASSES))), *needs))
+        assert run_cycles(tuple(program), latency, initiation) == naive_alu.run_cycles(program, latency, initiation)
+
+
+def test_what_follows_a_run_issues_when_its_last_result_is_there_and_not_before():
+    """An access behind an independent division and add: the division's latency decides, to the cycle."""
+    names = {name: number for number, name in enumerate(ALU_CLASSES)}
+    program = ((names["int_div"],), (names["int_add"],))
+
+    def cycles(**overrides) -> int:
+        machine = load_machine("gtx980", {"sm.alu.int_add.latency_cycles": 6, **overrides})
+        engine = Engine(machine, checks=True)
+        engine.begin(launch(1))
+        engine.chunk(chunk([[alu(2, 1, program=1), shared(0), alu(wait=1)]], 1, (UNTOLD, program)))
+        return engine.end().counters["cycles"]
+
+    short = cycles(**{"sm.alu.int_div.latency_cycles": 7})  # the add is done at 1 + 6
+    assert cycles(**{"sm.alu.int_div.latency_cycles": 1}) == short
+    assert cycles(**{"sm.alu.int_div.latency_cycles": 8}) == short + 1
+    assert cycles(**{"sm.alu.int_div.latency_cycles": 500}) == short + 493
+
+
+def test_a_machine_without_classes_reads_no_programs():
+    plain = simulate([[alu(5, 3), load(0, [1])]], "gtx980")
+    assert plain["cycles"] == simulate([[alu(5, 3, program=7), load(0, [1])]], "gtx980")["cycles"]
+
+
+def test_a_program_that_the_chunk_does_not_have_is_refused():
+    machine = load_machine("gtx980", {"sm.alu.int_add.latency_cycles": 4})
+    engine = Engine(machine)
+    engine.begin(launch(1))
+    with pytest.raises(WarpsiftError, match="names program 7, but the chunk has 1"):
+        engine.chunk(chunk([[alu(5, 3, program=7)]], 1))
+
+
+def test_every_class_that_a_kernel_can_use_is_recorded():
+    seen = set()
+
+    class Programs:
+        def begin(self, info): ...
+        def end(self): ...
+
+        def chunk(self, part):
+            seen.update(ALU_CLASSES[which] for program in part.programs for which, *_ in program)
+
+    @kernel
+    def everything(t, x, y, out):
+        a, b, c = t.load(x, t.id), t.load(y, t.id), t.lane
+        d = a.astype(np.float64)
+        ints = t.minimum(c + 1, 3) + c * 3 + t.fma(c, c, c) + c // 3
+        floats = t.minimum(a + b, 3) + a * b + t.fma(a, b, a) + a / b
+        doubles = t.minimum(d + d, 3) + d * d + t.fma(d, d, d) + d / d
+        others = t.select(ints > 3, c & 1, t.popcount(t.ballot(floats < 1)))
+        with t.where(others > 0):
+            t.store(out, t.id, doubles)
+
+    gpu = Gpu(Programs())
+    x = gpu.memory.array("x", np.ones(64, np.float32))
+    y = gpu.memory.array("y", np.ones(64, np.float32))
+    gpu.launch(everything, 64, x, y, gpu.memory.empty("out", 64, np.float64), phase="test")
+    assert seen == set(ALU_CLASSES)
