@@ -63,7 +63,7 @@ def test_thousands_of_digits(tmp_path):
     message = refused(write(tmp_path, f'extends = "gtx980"\n[sm]\ncount = {"9" * 5000}\n'))
     assert message.startswith("machine file m.toml: ") and message.endswith("; write a shorter number")
     message = refused(write(tmp_path, f'extends = "gtx980"\n[sm]\ncount = {"9" * 3000}\n'))
-    assert message.startswith("machine 'm': sm.count = a very large number: write 1 to 63 SMs")
+    assert message.startswith("machine 'm': sm.count = a very large number: write 1 to 255 SMs")
     assert refused("gtx980", {"sm.count": "9" * 5000}).endswith("key 'sm.count': Expected `int`, got `str`")
     assert refused("gtx980", {"sm.count": "[" * 5000}).endswith("key 'sm.count': Expected `int`, got `str`")
 

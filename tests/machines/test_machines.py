@@ -62,7 +62,8 @@ def test_parameters_are_flat_and_complete():
         ),
         (
             {"sm.count": 0},
-            "machine 'gtx980': sm.count = 0: write 1 to 63 SMs (the model keeps a bit for each in signed 64-bit words)",
+            "machine 'gtx980': sm.count = 0: write 1 to 255 SMs (each is a port of the crossbar, and a special unit "
+            "may need one)",
         ),
         (
             {"sm.warps": 128},

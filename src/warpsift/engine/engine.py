@@ -21,6 +21,7 @@ from warpsift.engine import checks, unit_socket
 from warpsift.engine.balances import Expected
 from warpsift.engine.core import array_traffic, sampling, wheel
 from warpsift.engine.core.arena import Arena
+from warpsift.engine.core.masks import all_members
 from warpsift.engine.counters import COMPONENTS, Counters, is_peak
 from warpsift.engine.dram import dram_controller as dram
 from warpsift.engine.l1 import l1
@@ -113,7 +114,7 @@ class Engine:
         S.now += self.machine.launch.overhead_cycles
         sm.threads_per_cta = launch.warps_per_cta * WARP_SIZE
         sm.warps_per_cta, sm.shared_per_cta = launch.warps_per_cta, launch.shared_bytes_per_cta
-        sm.room = (1 << self.machine.sm.count) - 1
+        self._arena.arrays["sm.room"][:] = all_members(self.machine.sm.count)
         sm.next_sm, sm.dispatch_cycle = 0, -1
         self._arena.arrays["sm.schedulers"]["busy_until"] = S.now
         self._arena.arrays["sms"]["warps_since"] = S.now

@@ -6,6 +6,7 @@ import numpy as np
 
 from warpsift.engine.core.arena import FOREVER, S_t
 from warpsift.engine.core.jit import compiled, i64
+from warpsift.engine.core.masks import mask_any
 from warpsift.engine.core.sampling import sample, sampler
 from warpsift.engine.dram.dram_controller import dram_tick
 from warpsift.engine.machine_cycle import (
@@ -33,7 +34,7 @@ def run_launch(S, final, pause_at):
     Z = sampler(S)
     while True:
         dry = np.int64(0)
-        if C.room != 0:
+        if mask_any(C.p_room, C.words) != 0:
             dry = dispatch_tick(S)
         if dry != 0 and final == 0:
             return np.int64(NEED_WORK)

@@ -11,6 +11,7 @@ import numpy as np
 
 from warpsift.engine.core.arena import FOREVER, UNIT_SOCKETS, S_t
 from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.masks import WORD_SHIFT, mask_any
 from warpsift.engine.core.wheel import (
     EV_DRAM_DONE,
     EV_L2_READY,
@@ -25,9 +26,9 @@ from warpsift.engine.core.wheel import (
     wheel_next,
     wheel_pop,
 )
-from warpsift.engine.core.words import ctz
+from warpsift.engine.core.words import ctz, load
 from warpsift.engine.dram.dram_controller import dram_pending, dram_wake
-from warpsift.engine.l2.l2_dram import dram_candidates, l2_to_dram
+from warpsift.engine.l2.l2_dram import dram_candidates, forget_refusals, l2_to_dram
 from warpsift.engine.l2.l2_misses import l2_fill
 from warpsift.engine.l2.l2_queue import l2_wake, replies_left
 from warpsift.engine.l2.l2_slice import l2_tick
@@ -96,29 +97,31 @@ def memory_cycle(S):
     C.cycle = max(C.cycle, clocks_until(S.now - 1, C.khz, C.core_khz))
     while C.cycle < until:
         C.cycle += 1
-        mask = C.active
-        while mask != 0:
-            index = ctz(mask)
-            mask &= mask - 1
-            l2_tick(S, index)
-        mask = dram_candidates(S)
-        while mask != 0:
-            index = ctz(mask)
-            mask &= mask - 1
-            l2_to_dram(S, index)
+        for word in range(C.words):
+            slices = load(C.p_active, word)
+            while slices != 0:
+                l2_tick(S, (word << WORD_SHIFT) | ctz(slices))
+                slices &= slices - 1
+        forget_refusals(S)
+        for word in range(C.words):
+            slices = dram_candidates(S, word)
+            while slices != 0:
+                l2_to_dram(S, (word << WORD_SHIFT) | ctz(slices))
+                slices &= slices - 1
         if X.awake != 0:
             tick_units(S)
     until = clocks_until(S.now, N.khz, N.core_khz)
     N.cycle = max(N.cycle, clocks_until(S.now - 1, N.khz, N.core_khz))
     while N.cycle < until:
         N.cycle += 1
-        if network(N.p_networks, REPLIES).active != 0:
+        T = network(N.p_networks, REPLIES)
+        if mask_any(T.p_active, T.output_words) != 0:
             crossbar_tick(S, np.int64(REPLIES))
             replies_left(S)
         T = network(N.p_networks, REQUESTS)
-        if T.draining != 0:
+        if mask_any(T.p_draining, T.output_words) != 0:
             drain_outputs(S)
-        if T.active != 0:
+        if mask_any(T.p_active, T.output_words) != 0:
             crossbar_tick(S, np.int64(REQUESTS))
             wake_senders(S)
 
@@ -127,46 +130,63 @@ def memory_cycle(S):
 def core_cycle(S):
     """Load-store units and warp schedulers."""
     C = sms(S)
-    mask = C.lsu_active
-    while mask != 0:
-        sm = ctz(mask)
-        mask &= mask - 1
-        lsu_tick(S, sm)
-    mask = C.issue_active
-    while mask != 0:
-        sm = ctz(mask)
-        mask &= mask - 1
-        sm_tick(S, sm)
+    for word in range(C.words):
+        active = load(C.p_lsu_active, word)
+        while active != 0:
+            lsu_tick(S, (word << WORD_SHIFT) | ctz(active))
+            active &= active - 1
+    for word in range(C.words):
+        active = load(C.p_issue_active, word)
+        while active != 0:
+            sm_tick(S, (word << WORD_SHIFT) | ctz(active))
+            active &= active - 1
+
+
+@compiled(i64, S_t)
+def memory_busy(S):
+    """Not 0 if an L2 slice or a network may have something to do in the next cycle."""
+    N = noc(S)
+    L = l2(S)
+    T = network(N.p_networks, REPLIES)
+    busy = mask_any(T.p_active, T.output_words)
+    T = network(N.p_networks, REQUESTS)
+    for word in range(L.words):
+        busy |= load(T.p_active, word) | load(T.p_draining, word) | load(L.p_active, word)
+    if busy != 0:
+        return busy
+    forget_refusals(S)
+    for word in range(L.words):
+        busy |= dram_candidates(S, word)
+    return busy
 
 
 @compiled(i64, S_t)
 def next_cycle(S):
     """The next core cycle in which anything can happen, or FOREVER."""
     C = sms(S)
-    N = noc(S)
-    L = l2(S)
     soon = S.now + 1
-    T = network(N.p_networks, REQUESTS)
-    if (T.active | T.draining | network(N.p_networks, REPLIES).active | L.active) != 0 or dram_candidates(S) != 0:
+    if memory_busy(S) != 0 or sockets(S).awake != 0:
         return soon
-    if sockets(S).awake != 0:
-        return soon
-    if C.room != 0 and C.chunk_head != C.chunk_tail:
+    if C.chunk_head != C.chunk_tail and mask_any(C.p_room, C.words) != 0:
         return soon
     following = np.int64(FOREVER)
-    mask = C.lsu_active
-    while mask != 0:
-        following = min(following, max(soon, sm_row(C.p_sms, ctz(mask)).lsu_next))
-        mask &= mask - 1
+    for word in range(C.words):
+        active = load(C.p_lsu_active, word)
+        while active != 0:
+            sm = (word << WORD_SHIFT) | ctz(active)
+            following = min(following, max(soon, sm_row(C.p_sms, sm).lsu_next))
+            active &= active - 1
     if following == soon:
         return soon
-    mask = C.issue_active
-    while mask != 0:
-        following = min(following, max(soon, sm_row(C.p_sms, ctz(mask)).next_time))
-        mask &= mask - 1
+    for word in range(C.words):
+        active = load(C.p_issue_active, word)
+        while active != 0:
+            sm = (word << WORD_SHIFT) | ctz(active)
+            following = min(following, max(soon, sm_row(C.p_sms, sm).next_time))
+            active &= active - 1
     if following == soon:
         return soon
     following = min(following, wheel_next(S))
-    if L.ideal_dram == 0 and dram_pending(S) > 0:
+    if l2(S).ideal_dram == 0 and dram_pending(S) > 0:
         following = min(following, dram_wake(S))
     return max(following, soon)

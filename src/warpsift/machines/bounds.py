@@ -8,7 +8,7 @@ KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
 
-MAX_PORTS = 64  # inputs or outputs of one crossbar: arbitration uses one 64-bit mask per output
+MAX_PORTS = 256  # inputs or outputs of one crossbar; the largest GPU of today has 144 SMs (GH100 in full)
 MAX_WARPS_PER_SM = 64  # ready masks are one 64-bit word; also the largest of any GPU modelled here
 
 _LATENCY = "GPUs answer from DRAM in under 1000; beyond 10000 no run would end in useful time"

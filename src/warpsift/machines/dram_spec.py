@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from warpsift.machines.bounds import CLOCK, LATENCY, entries
+from warpsift.machines.bounds import CLOCK, LATENCY, MAX_PORTS, entries
 from warpsift.machines.ranges import Bounds, Letters, powers
 
 MOST_BANKS = 64  # of a channel: the scheduler keeps a bit for each
@@ -58,7 +58,7 @@ class Dram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     """One machine's memory."""
 
     kind: Annotated[str, Letters(40, "it names a power table")]  # "gddr5", "lpddr4", ...
-    channels: Annotated[int, Bounds(1, 64, "channels", "each has a slice of the L2, of which there are 64 at most")]
+    channels: Annotated[int, Bounds(1, MAX_PORTS, "channels", "each has a slice of the L2 of its own")]
     clock_mhz: Annotated[float, CLOCK]  # command clock
     # clocks of the data bus that one column command occupies
     burst_clocks: Annotated[int, Bounds(1, 64, "clocks", "LPDDR's longest burst takes 16")]

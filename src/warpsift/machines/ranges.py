@@ -1,6 +1,6 @@
 """What each key of a machine file may be: bounds with unit and reason, declared beside the field and checked here.
 
-    count: Annotated[int, Bounds(1, 63, "SMs", "masks of SMs are signed 64-bit words")]
+    count: Annotated[int, Bounds(1, 255, "SMs", "each is a port of the crossbar")]
 
 `range_problems` refuses values outside; `declared` gives every key with unit, default, range and reason, for pages
 and tests. Rules that tie several keys together are in rules.py and dram_rules.py.

@@ -41,7 +41,9 @@ class Clocks(Section, frozen=True, kw_only=True):
 class Sm(Section, frozen=True, kw_only=True):
     """A streaming multiprocessor."""
 
-    count: Annotated[int, Bounds(1, MAX_PORTS - 1, "SMs", "the model keeps a bit for each in signed 64-bit words")]
+    count: Annotated[
+        int, Bounds(1, MAX_PORTS - 1, "SMs", "each is a port of the crossbar, and a special unit may need one")
+    ]
     # resident at most
     warps: Annotated[int, Bounds(1, MAX_WARPS_PER_SM, "warps", "the warps of an SM are the bits of one 64-bit word")]
     threads: Annotated[int, Bounds(32, 32 * MAX_WARPS_PER_SM, "threads", "a CTA is at least one warp of 32")]
@@ -91,14 +93,14 @@ class Noc(Section, frozen=True, kw_only=True):
     request_sectors_per_packet: Literal[1, 4] = 4
     reply_sectors_per_packet: Literal[1, 4] = 4
     # ports beside the SMs, for special units
-    unit_ports: Annotated[int, Bounds(0, MAX_PORTS - 1, "ports", "inputs are the bits of one 64-bit word")] = 2
+    unit_ports: Annotated[int, Bounds(0, MAX_PORTS - 1, "ports", "they share the crossbar with the SMs")] = 2
 
 
 class L2(Section, frozen=True, kw_only=True):
     """Shared cache in slices; each slice sits before one DRAM channel. Write-back, allocation on every miss."""
 
     size_bytes: Annotated[int, Bounds(128, 1 * GIB, "bytes", "a line at least; tags are part of the model's memory")]
-    slices: Annotated[int, Bounds(1, MAX_PORTS, "slices", "outputs of a crossbar are the bits of one 64-bit word")]
+    slices: Annotated[int, Bounds(1, MAX_PORTS, "slices", "each is a port of the crossbar")]
     ways: Annotated[int, entries(1, 1024, "ways", "a lookup compares them all; beyond, no cache is built")]
     fill_bytes: Literal[32, 128] = 32
     # fills in flight per slice, in sectors (fill_bytes = 32) or lines (128)

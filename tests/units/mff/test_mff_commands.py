@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from support.fast_forward import Setup, engine_with_unit, random_lists, timed
 from warpsift.engine.core.jit import from_python
 from warpsift.engine.noc import crossbar
@@ -25,7 +27,9 @@ def crossing(kinds, slice_full=False, unit_full=False):
         row.kind, row.unit = kind, mff_state.SOCKET
         row.destination, row.flits, row.ready = 0, 1, -engine.machine.noc.hop_latency_cycles
         noc_inject(S, noc.REQUESTS, sm, index)
-    return grant(S, noc.REQUESTS, 0), tables["noc.networks"][noc.REQUESTS], tables["mff"][0]
+    granted = grant(S, noc.REQUESTS, 0)
+    masks = SimpleNamespace(**{name: int(tables[f"noc.{name}{noc.REQUESTS}"][0]) for name in ("blocked", "active")})
+    return granted, masks, tables["mff"][0]
 
 
 def test_a_command_does_not_wait_for_a_full_l2_slice():

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.masks import mask_add, mask_any, mask_empty, mask_remove
 from warpsift.engine.core.wheel import EV_DRAM_DONE, wheel_push
 from warpsift.engine.core.words import load, store
 from warpsift.engine.dram.dram_controller import dram_accept
@@ -29,20 +28,26 @@ def send_to_dram(S, slice_index, address, word):
     store(L.p_dram_token, L.dram_tail & C.dram_ring_mask, word)
     store(L.p_dram_address, L.dram_tail & C.dram_ring_mask, address)
     L.dram_tail += 1
-    C.to_dram |= np.int64(1) << slice_index
+    mask_add(C.p_to_dram, slice_index)
 
 
-@compiled(i64, S_t)
-def dram_candidates(S):
-    """Slices whose next request DRAM might take: not those it has refused and done nothing since."""
+@compiled(void, S_t)
+def forget_refusals(S):
+    """What DRAM has refused it may take once it has done something since."""
     C = l2(S)
-    if C.refused != 0:
+    if mask_any(C.p_refused, C.words) != 0:
         D = dram(S)
         done = D.dram_reads + D.dram_writes + D.dram_forwarded_reads + D.dram_merged_writes
         if done != C.refused_at:
-            C.refused = 0
+            mask_empty(C.p_refused, C.words)
             C.refused_at = done
-    return C.to_dram & (C.refused ^ -1)
+
+
+@compiled(i64, S_t, i64)
+def dram_candidates(S, word):
+    """Slices whose next request DRAM might take, one word of the mask: not those it has refused."""
+    C = l2(S)
+    return load(C.p_to_dram, word) & (load(C.p_refused, word) ^ -1)
 
 
 @compiled(void, S_t, i64)
@@ -56,9 +61,9 @@ def l2_to_dram(S, slice_index):
         if word & 1 == 0:
             wheel_push(S, S.now + C.ideal_dram_latency, EV_DRAM_DONE, word >> 1, slice_index // C.slices_per_channel)
     elif dram_accept(S, slice_index // C.slices_per_channel, address, word & 1, word >> 1) == 0:
-        C.refused |= np.int64(1) << slice_index
+        mask_add(C.p_refused, slice_index)
         return
     L.dram_head += 1
     slice_retry(S, slice_index)
     if L.dram_head == L.dram_tail:
-        C.to_dram ^= np.int64(1) << slice_index
+        mask_remove(C.p_to_dram, slice_index)

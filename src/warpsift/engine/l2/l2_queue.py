@@ -10,6 +10,7 @@ import numpy as np
 from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.cache_sets import prefetch_set
 from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.masks import WORD_SHIFT, mask_add, mask_any, mask_has, mask_remove
 from warpsift.engine.core.wheel import EV_L2_READY, wheel_push
 from warpsift.engine.core.words import ctz, load, popcount, store
 from warpsift.engine.l2.address_map import first_row
@@ -56,7 +57,7 @@ def l2_wake(S, slice_index):
     """EV_L2_READY: the first packet has come through the pipeline."""
     C = l2(S)
     l2_slice(C.p_slices, slice_index).waiting = 0
-    C.active |= np.int64(1) << slice_index
+    mask_add(C.p_active, slice_index)
 
 
 @compiled(void, S_t, i64, i64)
@@ -64,12 +65,11 @@ def slice_sleep(S, slice_index, lacks):
     """Nothing can be done until something changes: stop polling."""
     C = l2(S)
     L = l2_slice(C.p_slices, slice_index)
-    bit = np.int64(1) << slice_index
     L.lacks = lacks
     L.lacks_since = C.cycle
-    C.active ^= bit
+    mask_remove(C.p_active, slice_index)
     if lacks == LACKS_REPLY_ROOM:
-        C.lack_reply_room |= bit
+        mask_add(C.p_lack_reply_room, slice_index)
 
 
 @compiled(void, S_t, i64)
@@ -81,11 +81,11 @@ def slice_retry(S, slice_index):
         return
     if L.lacks == LACKS_REPLY_ROOM:
         C.l2_reply_blocked_cycles += C.cycle - L.lacks_since
-        C.lack_reply_room ^= np.int64(1) << slice_index
+        mask_remove(C.p_lack_reply_room, slice_index)
     else:
         C.l2_reservation_fails += C.cycle - L.lacks_since
     L.lacks = 0
-    C.active |= np.int64(1) << slice_index
+    mask_add(C.p_active, slice_index)
 
 
 @compiled(void, S_t)
@@ -93,11 +93,12 @@ def replies_left(S):
     """Flits have left the reply network's inputs: wake the slices that waited for the room."""
     C = l2(S)
     T = network(noc(S).p_networks, REPLIES)
-    mask = T.freed & C.lack_reply_room
-    T.freed = 0
-    while mask != 0:
-        slice_retry(S, ctz(mask))
-        mask &= mask - 1
+    for word in range(T.input_words):
+        waiting = load(T.p_freed, word) & load(C.p_lack_reply_room, word)
+        store(T.p_freed, word, np.int64(0))
+        while waiting != 0:
+            slice_retry(S, (word << WORD_SHIFT) | ctz(waiting))
+            waiting &= waiting - 1
 
 
 @compiled(void, S_t, i64)
@@ -105,13 +106,12 @@ def output_unblock(S, slice_index):
     """The slice has taken a packet from its queue: the crossbar may look at this output again."""
     N = noc(S)
     T = network(N.p_networks, REQUESTS)
-    bit = np.int64(1) << slice_index
-    if (T.blocked & bit) == 0:
+    if mask_has(T.p_blocked, slice_index) == 0:
         return
     O = output_port(T.p_outputs, slice_index)
     N.request_blocked_cycles += N.cycle - O.blocked_since
-    T.blocked ^= bit
+    mask_remove(T.p_blocked, slice_index)
     if O.head != O.tail:
-        T.draining |= bit
-    elif O.requests != 0:
-        T.active |= bit
+        mask_add(T.p_draining, slice_index)
+    elif mask_any(O.p_requests, T.input_words) != 0:
+        mask_add(T.p_active, slice_index)

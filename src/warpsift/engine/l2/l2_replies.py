@@ -6,6 +6,7 @@ import numpy as np
 
 from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.masks import mask_add
 from warpsift.engine.core.wheel import EV_UNIT_ARRIVE, wheel_push
 from warpsift.engine.core.words import popcount
 from warpsift.engine.l2.l2_queue import slice_retry
@@ -56,5 +57,5 @@ def queue_reply(S, slice_index, index):
     else:
         packet(N.p_packets, mine.reply_last).next = index
     mine.reply_last = index
-    C.active |= np.int64(1) << slice_index
+    mask_add(C.p_active, slice_index)
     slice_retry(S, slice_index)

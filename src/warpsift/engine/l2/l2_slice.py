@@ -17,6 +17,7 @@ from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.array_traffic import count_array_l2
 from warpsift.engine.core.cache_sets import ALL_SECTORS, find_row, line_row, victim_row
 from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.masks import mask_remove
 from warpsift.engine.core.wheel import EV_L2_READY, wheel_push
 from warpsift.engine.core.words import load, popcount
 from warpsift.engine.l2.l2_dram import dram_queue_room
@@ -145,12 +146,12 @@ def l2_tick(S, slice_index):
         C.l2_busy_cycles += 1
         return
     if L.head == L.tail:
-        C.active ^= np.int64(1) << slice_index
+        mask_remove(C.p_active, slice_index)
         return
     index = load(L.p_ring, L.head & L.ring_mask)
     P = packet(N.p_packets, index)
     if P.ready > S.now:
-        C.active ^= np.int64(1) << slice_index
+        mask_remove(C.p_active, slice_index)
         if L.waiting == 0:
             L.waiting = 1
             wheel_push(S, P.ready, EV_L2_READY, slice_index, 0)

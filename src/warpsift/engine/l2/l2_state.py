@@ -7,7 +7,8 @@ import numpy as np
 from warpsift.engine.core.arena import Arena, accessor, component
 from warpsift.engine.core.cache_sets import LINE
 from warpsift.engine.core.division import shift_of
-from warpsift.engine.noc.ports import PACKETS
+from warpsift.engine.core.masks import words_for
+from warpsift.engine.noc.ports import packet_pool
 from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
 from warpsift.machines.spec import Machine
 
@@ -98,11 +99,12 @@ L2 = np.dtype(
         ("khz", np.int64),
         ("core_khz", np.int64),
         ("stamp", np.int64),
-        ("active", np.int64),  # slices with something to do
-        ("to_dram", np.int64),  # slices with requests for DRAM
-        ("refused", np.int64),  # of these, those whose channel was full ...
+        ("words", np.int64),  # of a mask of slices
+        ("p_active", np.int64),  # masks: slices with something to do
+        ("p_to_dram", np.int64),  # slices with requests for DRAM
+        ("p_refused", np.int64),  # of these, those whose channel was full ...
         ("refused_at", np.int64),  # ... when DRAM had done so many commands
-        ("lack_reply_room", np.int64),  # slices that sleep until a reply has left
+        ("p_lack_reply_room", np.int64),  # slices that sleep until a reply has left
         ("p_slices", np.int64),
         ("p_tags", np.int64),  # line numbers, -1 = empty
         ("p_lines", np.int64),
@@ -141,6 +143,9 @@ def allocate(arena: Arena, machine: Machine) -> None:
     unloaded = (dram.timing.rcd_rd + dram.timing.cl + dram.burst_clocks) * clocks_to_core
     C.ideal_dram_latency = round(unloaded) + dram.front_latency_core_cycles + dram.back_latency_core_cycles
     C.khz, C.core_khz = round(machine.clocks.l2_mhz * 1000), round(machine.clocks.core_mhz * 1000)
+    C.words = words_for(spec.slices)
+    for mask in ("active", "to_dram", "refused", "lack_reply_room"):
+        C[f"p_{mask}"] = arena.table(f"l2.{mask}", np.int64, words_for(spec.slices))
     C.p_slices = arena.table("l2.slices", SLICE, spec.slices)
     rows = spec.slices * C.sets * spec.ways
     C.p_tags = arena.table("l2.tags", np.int64, rows)
@@ -153,7 +158,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
     # The pipeline takes at most one packet per network cycle, so this ring cannot overflow; an ideal network
     # delivers any number at once.
     depth = spec.latency_cycles + spec.queue_entries + machine.noc.hop_latency_cycles + 64
-    ring = PACKETS if machine.ideal.noc else 1 << (2 * depth - 1).bit_length()
+    ring = packet_pool(machine) if machine.ideal.noc else 1 << (2 * depth - 1).bit_length()
     for index in range(spec.slices):
         row = arena.arrays["l2.slices"][index]
         row.p_ring, row.ring_mask = arena.table(f"l2.ring{index}", np.int64, ring), ring - 1

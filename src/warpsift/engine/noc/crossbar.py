@@ -15,6 +15,14 @@ import numpy as np
 
 from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.masks import (
+    WORD_SHIFT,
+    mask_add,
+    mask_any,
+    mask_has,
+    mask_next,
+    mask_remove,
+)
 from warpsift.engine.core.words import ctz, load, store
 from warpsift.engine.l1.l1 import l1_fill
 from warpsift.engine.l2.l2_queue import l2_enqueue, l2_full
@@ -64,45 +72,79 @@ def deliver(S, net, index):
 
 
 @compiled(i64, S_t, i64)
-def without_commands(S, requests):
-    """Of these inputs of the request network, those whose first packet is no command to a unit."""
+def first_packet(S, port):
+    """The packet in front of an input of the request network."""
     N = noc(S)
-    T = network(N.p_networks, REQUESTS)
-    left = requests
-    while left != 0:
-        port = ctz(left)
-        left &= left - 1
-        I = input_port(T.p_inputs, port)
-        if packet(N.p_packets, load(I.p_ring, I.head & I.ring_mask)).kind == UNIT_COMMAND:
-            requests ^= np.int64(1) << port
-    return requests
+    I = input_port(network(N.p_networks, REQUESTS).p_inputs, port)
+    return load(I.p_ring, I.head & I.ring_mask)
 
 
-@compiled(i64, S_t, i64)
-def accepted(S, commands):
-    """Of these inputs, whose first packet is a command to a unit, those whose unit takes it; the others are told."""
+@compiled(i64, S_t, i64, i64)
+def commands_among(S, word, requests):
+    """Of these inputs, bits of one word, those whose first packet is a command to a unit."""
     N = noc(S)
-    T = network(N.p_networks, REQUESTS)
+    commands = np.int64(0)
+    while requests != 0:
+        bit = requests & -requests
+        requests ^= bit
+        if packet(N.p_packets, first_packet(S, (word << WORD_SHIFT) | ctz(bit))).kind == UNIT_COMMAND:
+            commands |= bit
+    return commands
+
+
+@compiled(i64, S_t, i64, i64)
+def accepted(S, word, commands):
+    """Of these inputs, whose first packet is a command to a unit, those whose unit takes it; the others are noted."""
+    N = noc(S)
     full = sockets(S).full
-    held = np.int64(0)
-    left = commands
-    while left != 0:
-        port = ctz(left)
-        left &= left - 1
-        I = input_port(T.p_inputs, port)
-        unit = np.int64(packet(N.p_packets, load(I.p_ring, I.head & I.ring_mask)).unit)
-        if (full >> unit) & 1 != 0:
-            commands ^= np.int64(1) << port
-            held |= np.int64(1) << unit
+    taken = np.int64(0)
+    while commands != 0:
+        bit = commands & -commands
+        commands ^= bit
+        unit = np.int64(packet(N.p_packets, first_packet(S, (word << WORD_SHIFT) | ctz(bit))).unit)
+        if (full >> unit) & 1 == 0:
+            taken |= bit
+        else:
+            N.held |= np.int64(1) << unit
+    return taken
+
+
+@compiled(i64, S_t, i64, i64)
+def takeable_in_part(S, output, slice_full):
+    """The inputs whose first packet can leave here although the slice, or a unit in front of it, is full: a mask."""
+    N = noc(S)
+    T = network(N.p_networks, REQUESTS)
+    O = output_port(T.p_outputs, output)
+    N.held = 0
+    any_command = np.int64(0)
+    any_other = np.int64(0)
+    for word in range(T.input_words):
+        requests = load(O.p_requests, word)
+        commands = commands_among(S, word, requests)
+        others = requests ^ commands
+        any_command |= commands
+        any_other |= others
+        if slice_full != 0:
+            others = np.int64(0)
+        if sockets(S).full != 0:
+            commands = accepted(S, word, commands)
+        store(N.p_takeable, word, others | commands)
+    if slice_full != 0:
+        if any_other != 0 and mask_has(T.p_blocked, output) == 0:  # it says when it has room: l2_queue.output_unblock
+            O.blocked_since = N.cycle
+            mask_add(T.p_blocked, output)
+        if any_command == 0:
+            mask_remove(T.p_active, output)
+    held = N.held
     while held != 0:
         call_unit(S, ctz(held), np.int64(HELD), np.int64(0), np.int64(0))
         held &= held - 1
-    return commands
+    return N.p_takeable
 
 
 @compiled(i64, S_t, i64)
 def takeable(S, output):
-    """The inputs whose first packet can leave the request network here; 0: the output waits.
+    """The inputs whose first packet can leave the request network here, as a mask; 0: the output waits.
 
     A full slice holds back everything but commands, which go to the unit in front of it; a full unit holds back its
     commands alone. With a buffer behind the output, a full buffer holds back everything.
@@ -112,25 +154,13 @@ def takeable(S, output):
     O = output_port(T.p_outputs, output)
     if N.output_flits > 0:
         if O.buffered_flits < N.output_flits:
-            return O.requests
-        T.active ^= np.int64(1) << output  # until drain_outputs has made room
+            return O.p_requests
+        mask_remove(T.p_active, output)  # until drain_outputs has made room
         return np.int64(0)
     slice_full = l2_full(S, output)
     if slice_full == 0 and sockets(S).full == 0:
-        return O.requests
-    others = without_commands(S, O.requests)
-    commands = O.requests ^ others
-    bit = np.int64(1) << output
-    if slice_full != 0:
-        if others != 0 and T.blocked & bit == 0:  # the slice says when it has room: l2_queue.output_unblock
-            O.blocked_since = N.cycle
-            T.blocked |= bit
-        if commands == 0:
-            T.active ^= bit
-        others = np.int64(0)
-    if sockets(S).full != 0 and commands != 0:
-        commands = accepted(S, commands)
-    return others | commands
+        return O.p_requests
+    return takeable_in_part(S, output, slice_full)
 
 
 @compiled(i64, S_t, i64, i64)
@@ -156,40 +186,45 @@ def to_receiver(S, output, index):
     store(O.p_ring, O.tail & O.ring_mask, index)
     O.tail += 1
     O.buffered_flits += length
-    bit = np.int64(1) << output
-    if T.blocked & bit == 0:
-        T.draining |= bit
+    if mask_has(T.p_blocked, output) == 0:
+        mask_add(T.p_draining, output)
+
+
+@compiled(void, S_t, i64)
+def drain_output(S, output):
+    """The buffer behind one output hands on its first packet, if the slice has room."""
+    N = noc(S)
+    T = network(N.p_networks, REQUESTS)
+    O = output_port(T.p_outputs, output)
+    if O.free_at > N.cycle:
+        return
+    index = load(O.p_ring, O.head & O.ring_mask)
+    if receiver_full(S, output, index) != 0:
+        if packet(N.p_packets, index).kind != UNIT_COMMAND:  # the slice says when it has room: output_unblock
+            O.blocked_since = N.cycle
+            mask_add(T.p_blocked, output)
+            mask_remove(T.p_draining, output)
+        return
+    length = np.int64(packet(N.p_packets, index).length)
+    O.head += 1
+    O.buffered_flits -= length
+    O.free_at = N.cycle + length
+    if O.head == O.tail:
+        mask_remove(T.p_draining, output)
+    if mask_any(O.p_requests, T.input_words) != 0:
+        mask_add(T.p_active, output)
+    deliver(S, np.int64(REQUESTS), index)
 
 
 @compiled(void, S_t)
 def drain_outputs(S):
-    """One cycle of the buffers behind the request network: each hands on its first packet if the slice has room."""
-    N = noc(S)
-    T = network(N.p_networks, REQUESTS)
-    outputs = T.draining
-    while outputs != 0:
-        output = ctz(outputs)
-        outputs &= outputs - 1
-        bit = np.int64(1) << output
-        O = output_port(T.p_outputs, output)
-        if O.free_at > N.cycle:
-            continue
-        index = load(O.p_ring, O.head & O.ring_mask)
-        if receiver_full(S, output, index) != 0:
-            if packet(N.p_packets, index).kind != UNIT_COMMAND:  # the slice says when it has room: output_unblock
-                O.blocked_since = N.cycle
-                T.blocked |= bit
-                T.draining ^= bit
-            continue
-        length = np.int64(packet(N.p_packets, index).length)
-        O.head += 1
-        O.buffered_flits -= length
-        O.free_at = N.cycle + length
-        if O.head == O.tail:
-            T.draining ^= bit
-        if O.requests != 0:
-            T.active |= bit
-        deliver(S, np.int64(REQUESTS), index)
+    """One cycle of the buffers behind the request network."""
+    T = network(noc(S).p_networks, REQUESTS)
+    for word in range(T.output_words):
+        outputs = load(T.p_draining, word)
+        while outputs != 0:
+            drain_output(S, (word << WORD_SHIFT) | ctz(outputs))
+            outputs &= outputs - 1
 
 
 @compiled(i64, S_t, i64, i64)
@@ -200,56 +235,64 @@ def grant(S, net, output):
     O = output_port(T.p_outputs, output)
     if O.locked >= 0:
         return O.locked
-    requests = takeable(S, output) if net == REQUESTS else O.requests
+    requests = takeable(S, output) if net == REQUESTS else O.p_requests
     if requests == 0:
         return np.int64(-1)
-    above = requests & (np.int64(-1) << O.pointer)
-    return ctz(above) if above != 0 else ctz(requests)
+    return mask_next(requests, T.input_words, O.pointer)
+
+
+@compiled(void, S_t, i64, i64, i64)
+def send_flit(S, net, output, port):
+    """A flit of the first packet of an input crosses to an output; its last one takes the packet along."""
+    N = noc(S)
+    T = network(N.p_networks, net)
+    O = output_port(T.p_outputs, output)
+    I = input_port(T.p_inputs, port)
+    index = load(I.p_ring, I.head & I.ring_mask)
+    P = packet(N.p_packets, index)
+    taken = min(N.speedup, np.int64(P.flits)) if net == REQUESTS else np.int64(1)
+    P.flits -= taken
+    I.used_flits -= taken
+    mask_add(T.p_freed, port)
+    if P.flits > 0 and P.separate == 0:
+        O.locked = port
+        return
+    O.locked = -1
+    O.pointer = port + 1 if port + 1 < T.inputs else 0
+    if P.flits > 0:
+        return
+    mask_remove(O.p_requests, port)
+    if mask_any(O.p_requests, T.input_words) == 0:
+        mask_remove(T.p_active, output)
+    I.head += 1
+    mask_add(T.p_advanced, port)
+    if net == REQUESTS and N.output_flits > 0:
+        to_receiver(S, output, index)
+    else:
+        deliver(S, net, index)
 
 
 @compiled(void, S_t, i64)
 def crossbar_tick(S, net):
     """One network cycle of one direction."""
-    N = noc(S)
-    T = network(N.p_networks, net)
-    outputs = T.active
-    advanced = np.int64(0)  # inputs whose first packet left: their next may ask from the next cycle on
-    while outputs != 0:
-        output = ctz(outputs)
-        outputs &= outputs - 1
-        port = grant(S, net, output)
-        if port < 0:
-            continue
-        O = output_port(T.p_outputs, output)
-        I = input_port(T.p_inputs, port)
-        index = load(I.p_ring, I.head & I.ring_mask)
-        P = packet(N.p_packets, index)
-        taken = min(N.speedup, np.int64(P.flits)) if net == REQUESTS else np.int64(1)
-        P.flits -= taken
-        I.used_flits -= taken
-        T.freed |= np.int64(1) << port
-        if P.flits > 0 and P.separate == 0:
-            O.locked = port
-            continue
-        O.locked = -1
-        O.pointer = port + 1 if port + 1 < T.inputs else 0
-        if P.flits > 0:
-            continue
-        O.requests ^= np.int64(1) << port
-        if O.requests == 0:
-            T.active ^= np.int64(1) << output
-        I.head += 1
-        advanced |= np.int64(1) << port
-        if net == REQUESTS and N.output_flits > 0:
-            to_receiver(S, output, index)
-        else:
-            deliver(S, net, index)
-    while advanced != 0:
-        port = ctz(advanced)
-        advanced &= advanced - 1
-        I = input_port(T.p_inputs, port)
-        if I.head != I.tail:
-            noc_raise(S, net, port)
+    T = network(noc(S).p_networks, net)
+    for word in range(T.output_words):
+        outputs = load(T.p_active, word)
+        while outputs != 0:
+            output = (word << WORD_SHIFT) | ctz(outputs)
+            outputs &= outputs - 1
+            port = grant(S, net, output)
+            if port >= 0:
+                send_flit(S, net, output, port)
+    for word in range(T.input_words):  # the next packet of an input whose first one left may ask from now on
+        advanced = load(T.p_advanced, word)
+        store(T.p_advanced, word, np.int64(0))
+        while advanced != 0:
+            port = (word << WORD_SHIFT) | ctz(advanced)
+            advanced &= advanced - 1
+            I = input_port(T.p_inputs, port)
+            if I.head != I.tail:
+                noc_raise(S, net, port)
 
 
 @compiled(void, S_t)
@@ -257,9 +300,11 @@ def wake_senders(S):
     """SMs whose request queue has got room try again (slices poll)."""
     N = noc(S)
     T = network(N.p_networks, REQUESTS)
-    freed = T.freed & ((np.int64(1) << N.sms) - 1)
-    T.freed = 0
-    while freed != 0:
-        sm = ctz(freed)
-        freed &= freed - 1
-        lsu_unblock(S, sm)
+    for word in range(T.input_words):
+        freed = load(T.p_freed, word)
+        store(T.p_freed, word, np.int64(0))
+        while freed != 0:
+            port = (word << WORD_SHIFT) | ctz(freed)
+            freed &= freed - 1
+            if port < N.sms:
+                lsu_unblock(S, port)

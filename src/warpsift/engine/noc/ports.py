@@ -15,6 +15,7 @@ import numpy as np
 
 from warpsift.engine.core.arena import HOST_LINE_BYTES, Arena, S_t, accessor, component
 from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.masks import mask_add, words_for
 from warpsift.engine.core.wheel import EV_NOC_DELIVER, EV_PORT_READY, wheel_push
 from warpsift.engine.core.words import load, store
 from warpsift.machines.spec import Machine
@@ -36,7 +37,6 @@ UNIT_ANSWER = 7  # from such a unit to an SM, through the reply network
 SLICE_READ = 8
 SLICE_WRITE = 9
 
-PACKETS = 1 << 16  # pool; in flight are at most the sum of all queues and MSHRs
 ERROR_PACKETS_EXHAUSTED = 2
 
 PACKET = np.dtype(
@@ -75,7 +75,7 @@ INPUT = np.dtype(
 )
 OUTPUT = np.dtype(
     [
-        ("requests", np.int64),  # inputs whose first packet wants this output
+        ("p_requests", np.int64),  # mask of inputs whose first packet wants this output
         ("pointer", np.int64),  # round-robin: the input with the highest priority
         ("locked", np.int64),  # input that is in the middle of a packet, or -1
         ("blocked_since", np.int64),  # network cycle in which its slice was found full
@@ -94,10 +94,13 @@ NETWORK = np.dtype(
         ("outputs", np.int64),
         ("p_inputs", np.int64),
         ("p_outputs", np.int64),
-        ("active", np.int64),  # outputs with requests
-        ("blocked", np.int64),  # outputs that wait for their slice
-        ("draining", np.int64),  # outputs with packets in their buffer whose slice is not known to be full
-        ("freed", np.int64),  # inputs that sent a flit since the main loop last looked
+        ("input_words", np.int64),  # words of a mask of inputs ...
+        ("output_words", np.int64),  # ... and of outputs
+        ("p_active", np.int64),  # masks: outputs with requests
+        ("p_blocked", np.int64),  # outputs that wait for their slice
+        ("p_draining", np.int64),  # outputs with packets in their buffer whose slice is not known to be full
+        ("p_freed", np.int64),  # inputs that sent a flit since the main loop last looked
+        ("p_advanced", np.int64),  # inputs whose first packet left in this cycle
     ],
     align=True,
 )
@@ -129,6 +132,8 @@ NOC = np.dtype(
         ("reply_sectors", np.int64),
         ("ideal", np.int64),
         ("sms", np.int64),
+        ("p_takeable", np.int64),  # mask of inputs: what takeable_in_part answers
+        ("held", np.int64),  # units that it has found full, by socket
         *[(name, np.int64) for name in COUNTERS],
     ],
     align=True,
@@ -138,6 +143,11 @@ network = accessor(NETWORK)
 input_port = accessor(INPUT)
 output_port = accessor(OUTPUT)
 packet = accessor(PACKET)
+
+
+def packet_pool(machine: Machine) -> int:
+    """Packets that the model keeps: in flight are at most the sum of all queues and MSHRs, some hundred per SM."""
+    return 1 << (16 if machine.sm.count <= 64 else 18)
 
 
 def allocate(arena: Arena, machine: Machine) -> None:
@@ -151,10 +161,12 @@ def allocate(arena: Arena, machine: Machine) -> None:
     N.output_flits, N.speedup = spec.output_buffer_flits, spec.speedup
     N.request_sectors, N.reply_sectors = spec.request_sectors_per_packet, spec.reply_sectors_per_packet
     N.ideal, N.sms = machine.ideal.noc, machine.sm.count
-    N.p_packets = arena.table("noc.packets", PACKET, PACKETS)
-    arena.arrays["noc.packets"]["next"] = np.append(np.arange(1, PACKETS), -1)
+    packets = packet_pool(machine)
+    N.p_packets = arena.table("noc.packets", PACKET, packets)
+    arena.arrays["noc.packets"]["next"] = np.append(np.arange(1, packets), -1)
     N.p_networks = arena.table("noc.networks", NETWORK, 2)
     clients = machine.sm.count + spec.unit_ports
+    N.p_takeable = arena.table("noc.takeable", np.int64, words_for(clients))
     capacities = (spec.buffer_flits, spec.buffer_flits + machine.l2.reply_queue_entries)
     ring = 1 << (max(capacities) - 1).bit_length()
     for index, (inputs, outputs) in enumerate(((clients, machine.l2.slices), (machine.l2.slices, clients))):
@@ -162,7 +174,14 @@ def allocate(arena: Arena, machine: Machine) -> None:
         T.inputs, T.outputs = inputs, outputs
         T.p_inputs = arena.table(f"noc.inputs{index}", INPUT, inputs)
         T.p_outputs = arena.table(f"noc.outputs{index}", OUTPUT, outputs)
+        T.input_words, T.output_words = words_for(inputs), words_for(outputs)
+        for mask in ("active", "blocked", "draining"):
+            T[f"p_{mask}"] = arena.table(f"noc.{mask}{index}", np.int64, words_for(outputs))
+        for mask in ("freed", "advanced"):
+            T[f"p_{mask}"] = arena.table(f"noc.{mask}{index}", np.int64, words_for(inputs))
         arena.arrays[f"noc.outputs{index}"]["locked"] = -1
+        for port, row in enumerate(arena.arrays[f"noc.outputs{index}"]):
+            row.p_requests = arena.table(f"noc.requests{index}.{port}", np.int64, words_for(inputs))
         if index == REQUESTS and spec.output_buffer_flits:
             size = 1 << (spec.output_buffer_flits + 3).bit_length()
             for port, row in enumerate(arena.arrays[f"noc.outputs{index}"]):
@@ -228,8 +247,8 @@ def noc_raise(S, net, port):
     P = packet(N.p_packets, load(I.p_ring, I.head & I.ring_mask))
     if P.ready <= S.now:
         O = output_port(T.p_outputs, P.destination)
-        O.requests |= np.int64(1) << port
-        T.active |= np.int64(1) << P.destination
+        mask_add(O.p_requests, port)
+        mask_add(T.p_active, np.int64(P.destination))
     else:
         wheel_push(S, P.ready, EV_PORT_READY, net, port)
 

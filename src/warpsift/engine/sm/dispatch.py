@@ -10,7 +10,8 @@ import numpy as np
 
 from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.jit import compiled, i64, void
-from warpsift.engine.core.words import ctz, load, popcount
+from warpsift.engine.core.masks import mask_add, mask_empty, mask_next, mask_remove
+from warpsift.engine.core.words import ctz, load, popcount, store
 from warpsift.engine.sm.sm_state import (
     CHUNKS,
     CTAS,
@@ -107,22 +108,19 @@ def dispatch_tick(S):
     C = sms(S)
     if C.dispatch_cycle != S.now:  # the run may come back to the same cycle with more work
         C.dispatch_cycle = S.now
-        C.dispatched = 0
-    mask = C.room & (C.dispatched ^ -1)
-    first = C.next_sm
-    while mask != 0:
-        above = mask & ((np.int64(-1)) << first)
-        sm = ctz(above) if above != 0 else ctz(mask)
-        mask ^= np.int64(1) << sm
+        mask_empty(C.p_dispatched, C.words)
+    for word in range(C.words):
+        store(C.p_candidates, word, load(C.p_room, word) & (load(C.p_dispatched, word) ^ -1))
+    sm = mask_next(C.p_candidates, C.words, C.next_sm)
+    while sm >= 0:
+        mask_remove(C.p_candidates, sm)
         if fits(S, sm) == 0:
-            C.room ^= np.int64(1) << sm
-            continue
-        if C.chunk_head == C.chunk_tail:
+            mask_remove(C.p_room, sm)
+        elif C.chunk_head == C.chunk_tail:
             return np.int64(1)
-        start_cta(S, sm)
-        C.dispatched |= np.int64(1) << sm
-        first = sm + 1
-        if first >= C.sms:
-            first = np.int64(0)
-        C.next_sm = first
+        else:
+            start_cta(S, sm)
+            mask_add(C.p_dispatched, sm)
+            C.next_sm = sm + 1 if sm + 1 < C.sms else 0
+        sm = mask_next(C.p_candidates, C.words, C.next_sm)
     return np.int64(0)

@@ -13,6 +13,7 @@ from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.array_traffic import ARRAYS, array_row
 from warpsift.engine.core.cache_sets import ALL_SECTORS
 from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.masks import mask_add, mask_remove
 from warpsift.engine.core.wheel import EV_OP_DONE, wheel_push
 from warpsift.engine.core.words import ctz, load, popcount, prefetch, store
 from warpsift.engine.l1.l1 import NO_NETWORK, l1, l1_load, l1_prefetch, l1_store
@@ -100,7 +101,7 @@ def lsu_push(S, sm, slot):
     store(M.p_lsu_ring, M.lsu_tail & C.lsu_ring_mask, index)
     M.lsu_tail += 1
     if M.lsu_blocked == 0 or M.pipeline_used < C.pipeline_lines:
-        C.lsu_active |= np.int64(1) << sm
+        mask_add(C.p_lsu_active, sm)
     return np.int64(1)
 
 
@@ -201,7 +202,7 @@ def lsu_pop(S, sm):
     M = sm_row(C.p_sms, sm)
     M.lsu_head += 1
     if M.lsu_head == M.lsu_tail:
-        C.lsu_active ^= np.int64(1) << sm
+        mask_remove(C.p_lsu_active, sm)
     if M.lsu_ahead > 0:
         M.lsu_ahead -= 1  # the room was there when its last access entered the pipeline
     else:
@@ -251,7 +252,7 @@ def lsu_tick(S, sm):
         return
     if M.lsu_blocked != 0:
         if lsu_advance(S, sm) == 0:
-            C.lsu_active ^= np.int64(1) << sm
+            mask_remove(C.p_lsu_active, sm)
         return
     index = load(M.p_lsu_ring, M.lsu_head & C.lsu_ring_mask)
     while index == GONE:
@@ -272,7 +273,7 @@ def lsu_tick(S, sm):
             M.lsu_blocked = refused
             M.lsu_blocked_since = S.now
             if lsu_advance(S, sm) == 0:
-                C.lsu_active ^= np.int64(1) << sm
+                mask_remove(C.p_lsu_active, sm)
             return
         if M.pipeline_used > 0 and E.sectors_left == 0:
             M.pipeline_used -= 1
@@ -303,7 +304,7 @@ def lsu_unblock(S, sm):
     else:
         L.l1_reservation_fails += waited
     M.lsu_blocked = 0
-    C.lsu_active |= np.int64(1) << sm
+    mask_add(C.p_lsu_active, sm)
 
 
 @compiled(void, S_t, i64, i64, i64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.engine.core.arena import HOST_LINE_BYTES, Arena, accessor, component
+from warpsift.engine.core.masks import words_for
 from warpsift.hardware import WARP_SIZE
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import OP, SLOTS
@@ -168,9 +169,10 @@ SMS = np.dtype(
         ("pipeline_lines", np.int64),
         ("waits_for_stores", np.int64),
         ("atomics_block", np.int64),
-        ("issue_active", np.int64),  # masks of SMs
-        ("lsu_active", np.int64),
-        ("room", np.int64),  # SMs that may take a CTA of the present launch
+        ("words", np.int64),  # of a mask of SMs
+        ("p_issue_active", np.int64),  # masks: SMs with a warp that may issue
+        ("p_lsu_active", np.int64),  # SMs whose load-store unit has something to do
+        ("p_room", np.int64),  # SMs that may take a CTA of the present launch
         ("age", np.int64),
         ("live_ctas", np.int64),
         ("p_sms", np.int64),
@@ -188,7 +190,8 @@ SMS = np.dtype(
         ("shared_per_cta", np.int64),
         ("next_sm", np.int64),
         ("dispatch_cycle", np.int64),  # the last cycle of dispatch ...
-        ("dispatched", np.int64),  # ... and the SMs that have got a CTA in it
+        ("p_dispatched", np.int64),  # ... and the SMs that have got a CTA in it
+        ("p_candidates", np.int64),  # SMs that dispatch has yet to look at in this cycle
         *[(name, np.int64) for name in COUNTERS],
     ],
     align=True,
@@ -216,6 +219,9 @@ def allocate(arena: Arena, machine: Machine) -> None:
     ring = 1 << (spec.lsu_queue_entries + machine.l1.pipeline_lines - 1).bit_length()
     C.lsu_ring_mask = ring - 1
     C.waits_for_stores, C.atomics_block = spec.cta_waits_for_stores, spec.atomics_block_warp
+    C.words = words_for(spec.count)
+    for mask in ("issue_active", "lsu_active", "room", "dispatched", "candidates"):
+        C[f"p_{mask}"] = arena.table(f"sm.{mask}", np.int64, words_for(spec.count))
     C.p_sms = arena.table("sms", SM, spec.count)
     C.p_warps = arena.table("sm.warps", WARP, spec.count * WARPS)
     C.p_schedulers = arena.table("sm.schedulers", SCHEDULER, spec.count * spec.schedulers)

@@ -12,6 +12,7 @@ import numpy as np
 
 from warpsift.engine.core.arena import FOREVER, S_t
 from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.masks import mask_remove
 from warpsift.engine.core.wheel import EV_WARP_READY, wheel_push
 from warpsift.engine.core.words import ctz, load
 from warpsift.engine.sm.lsu import lsu_push
@@ -220,4 +221,4 @@ def sm_tick(S, sm):
             following = min(following, max(Q.busy_until, S.now + 1))
     M.next_time = following
     if following == FOREVER:
-        C.issue_active &= (np.int64(1) << sm) ^ -1
+        mask_remove(C.p_issue_active, sm)

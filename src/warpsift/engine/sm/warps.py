@@ -11,6 +11,7 @@ import numpy as np
 
 from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.masks import mask_add
 from warpsift.engine.core.words import ctz
 from warpsift.engine.sm.sm_state import (
     BLOCKED,
@@ -46,7 +47,7 @@ def warp_ready(S, sm, slot):
     warp_row(C.p_warps, sm * WARPS + slot).state = READY
     scheduler_row(C.p_schedulers, sm * C.schedulers + slot % C.schedulers).ready |= np.int64(1) << slot
     sm_row(C.p_sms, sm).next_time = S.now
-    C.issue_active |= np.int64(1) << sm
+    mask_add(C.p_issue_active, sm)
 
 
 @compiled(void, S_t, i64, i64)
@@ -61,7 +62,7 @@ def cta_finish(S, sm, cta):
     M.ctas_resident -= 1
     C.live_ctas -= 1
     C.ctas_completed += 1
-    C.room |= np.int64(1) << sm
+    mask_add(C.p_room, sm)
     chunk_row(C.p_chunks, A.chunk).live_ctas -= 1
 
 

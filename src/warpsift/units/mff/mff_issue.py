@@ -10,6 +10,7 @@ import numpy as np
 
 from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.masks import mask_add
 from warpsift.engine.core.words import ctz, load
 from warpsift.engine.l2.address_map import slice_of
 from warpsift.engine.l2.l2_state import l2
@@ -110,7 +111,7 @@ def queue_lookup(S, register):
     else:
         register_row(M.p_registers, U.lookup_last).queue = register
     U.lookup_last = register
-    M.active |= np.int64(1) << unit
+    mask_add(M.p_active, unit)
 
 
 @compiled(i64, S_t, i64)

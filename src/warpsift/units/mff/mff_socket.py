@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from warpsift.engine.core.masks import mask_any
 from warpsift.engine.unit_socket import (
     ACCEPT,
     ARRIVE,
@@ -47,6 +48,6 @@ def mff_calls(S, what, a, b):
     elif what == DRAINED:
         answer = mff_drained(S)
     X = sockets(S)
-    X.awake = with_bit(X.awake, np.int64(SOCKET), M.active | M.engines_active)
+    X.awake = with_bit(X.awake, np.int64(SOCKET), mask_any(M.p_active, M.words) | M.engines_active)
     X.full = with_bit(X.full, np.int64(SOCKET), mff_full(S))
     return answer

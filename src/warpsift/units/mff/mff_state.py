@@ -18,6 +18,7 @@ import numpy as np
 
 from warpsift.engine.core.arena import Arena, accessor, unit_component
 from warpsift.engine.core.array_traffic import ARRAYS
+from warpsift.engine.core.masks import words_for
 from warpsift.hardware import LINE_BYTES, WARP_SIZE
 from warpsift.machines.spec import Machine
 from warpsift.units.registry import socket_of
@@ -168,7 +169,8 @@ MFF = np.dtype(
         ("values_array", np.int64),  # rows of the per-array counters
         ("active_array", np.int64),
         # state
-        ("active", np.int64),  # memory units with something to do
+        ("words", np.int64),  # of a mask of memory units
+        ("p_active", np.int64),  # mask of memory units with something to do
         ("engines_active", np.int64),
         ("next_engine", np.int64),
         ("next_port", np.int64),
@@ -226,6 +228,8 @@ def allocate(arena: Arena, machine: Machine) -> None:
     M.p_engines = arena.table("mff.engines", ENGINE, spec.issue_engines)
     M.p_registers = arena.table("mff.registers", REGISTER, spec.work_registers)
     _chain(arena.arrays["mff.registers"]["next"])
+    M.words = words_for(units)
+    M.p_active = arena.table("mff.active", np.int64, words_for(units))
     M.p_units = arena.table("mff.units", UNIT, units)
     M.p_tags = arena.table("mff.tags", TAG, units * M.tags)
     buckets = 1 << int(2 * M.tags - 1).bit_length()

@@ -20,7 +20,8 @@ import numpy as np
 from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.cache_sets import ALL_SECTORS
 from warpsift.engine.core.jit import compiled, i64, void
-from warpsift.engine.core.words import ctz, popcount
+from warpsift.engine.core.masks import WORD_SHIFT, mask_add, mask_remove
+from warpsift.engine.core.words import ctz, load, popcount
 from warpsift.engine.l2.l2_state import l2
 from warpsift.engine.noc.ports import SLICE_WRITE, noc, packet, packet_free
 from warpsift.units.mff.mff_issue import count_occupancy, issue_tick
@@ -82,7 +83,7 @@ def mff_arrival(S, unit, index):
     else:
         packet(N.p_packets, U.arrival_last).next = index
     U.arrival_last = index
-    M.active |= np.int64(1) << unit
+    mask_add(M.p_active, unit)
 
 
 @compiled(i64, S_t, i64)
@@ -262,7 +263,7 @@ def unit_tick(S, unit):
     if M.flushing != 0:
         busy = max(busy, U.evict_oldest)
     if busy < 0:
-        M.active &= (np.int64(1) << unit) ^ -1
+        mask_remove(M.p_active, unit)
 
 
 @compiled(void, S_t)
@@ -271,11 +272,11 @@ def mff_tick(S):
     M = mff(S)
     count_occupancy(S)
     issue_tick(S)
-    mask = M.active
-    while mask != 0:
-        unit = ctz(mask)
-        mask &= mask - 1
-        unit_tick(S, unit)
+    for word in range(M.words):
+        active = load(M.p_active, word)
+        while active != 0:
+            unit_tick(S, (word << WORD_SHIFT) | ctz(active))
+            active &= active - 1
 
 
 @compiled(i64, S_t)
@@ -291,5 +292,5 @@ def mff_drained(S):
         M.flushing = 1
         for unit in range(M.units):
             if unit_row(M.p_units, unit).evict_oldest >= 0:
-                M.active |= np.int64(1) << unit
+                mask_add(M.p_active, unit)
     return np.int64(0)

@@ -32,7 +32,7 @@ class NextLineComponent(UnitComponent):
         return {
             "prefetched sectors answered": (int(U.in_flight), 0),
             "prefetch queues empty": (queued, 0),
-            "prefetch queues known to be empty": (int(U.waiting), 0),
+            "prefetch queues known to be empty": (int(arrays["next_line.waiting"].any()), 0),
         }
 
     def progress_marks(self, arrays: Mapping[str, Any]) -> tuple[int, ...]:

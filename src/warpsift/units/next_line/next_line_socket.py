@@ -8,6 +8,7 @@ from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.array_traffic import ARRAYS
 from warpsift.engine.core.cache_sets import ALL_SECTORS
 from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.masks import WORD_SHIFT, mask_add, mask_any, mask_remove
 from warpsift.engine.core.words import ctz, load, store
 from warpsift.engine.l2.address_map import slice_of
 from warpsift.engine.l2.l2_queue import l2_full
@@ -42,7 +43,7 @@ def ask_for(S, line, delay):
     store(Q.p_ready, Q.tail & U.ring_mask, l2(S).cycle + 1 + delay)
     Q.tail += 1
     store(Q.p_tags, place, line)
-    U.waiting |= np.int64(1) << owner
+    mask_add(U.p_waiting, owner)
 
 
 @compiled(void, S_t, i64, i64)
@@ -67,28 +68,35 @@ def observe(S, slice_index, line_and_missed):
         ask_for(S, line + k, delay)
 
 
+@compiled(void, S_t, i64)
+def prefetch_one(S, index):
+    """A slice with room takes the first line of its queue."""
+    U = next_line(S)
+    Q = slice_row(U.p_slices, index)
+    if load(Q.p_ready, Q.head & U.ring_mask) > l2(S).cycle or l2_full(S, index) != 0:
+        return
+    request = slice_packet(S, np.int64(SOCKET), np.int64(SLICE_READ), load(Q.p_lines, Q.head & U.ring_mask))
+    P = packet(noc(S).p_packets, request)
+    P.sectors = ALL_SECTORS
+    P.token = 0
+    P.array = ARRAYS - 1
+    to_slice(S, index, request)
+    U.next_line_prefetches += 1
+    U.in_flight += 4  # sectors
+    Q.head += 1
+    if Q.head == Q.tail:
+        mask_remove(U.p_waiting, index)
+
+
 @compiled(void, S_t)
 def prefetch_tick(S):
-    """One L2 clock: every slice with room takes the first line of its queue."""
+    """One L2 clock of every slice that has lines to ask for."""
     U = next_line(S)
-    mask = U.waiting
-    while mask != 0:
-        index = ctz(mask)
-        mask &= mask - 1
-        Q = slice_row(U.p_slices, index)
-        if load(Q.p_ready, Q.head & U.ring_mask) > l2(S).cycle or l2_full(S, index) != 0:
-            continue
-        request = slice_packet(S, np.int64(SOCKET), np.int64(SLICE_READ), load(Q.p_lines, Q.head & U.ring_mask))
-        P = packet(noc(S).p_packets, request)
-        P.sectors = ALL_SECTORS
-        P.token = 0
-        P.array = ARRAYS - 1
-        to_slice(S, index, request)
-        U.next_line_prefetches += 1
-        U.in_flight += 4  # sectors
-        Q.head += 1
-        if Q.head == Q.tail:
-            U.waiting ^= np.int64(1) << index
+    for word in range(l2(S).words):
+        waiting = load(U.p_waiting, word)
+        while waiting != 0:
+            prefetch_one(S, (word << WORD_SHIFT) | ctz(waiting))
+            waiting &= waiting - 1
 
 
 @unit_calls("the next-line prefetcher", SOCKET)
@@ -105,8 +113,9 @@ def next_line_calls(S, what, a, b):
         packet_free(S, b)
     elif what == PENDING:
         return U.in_flight
-    elif what == DRAINED:
-        return np.int64(1) if U.waiting == 0 and U.in_flight == 0 else np.int64(0)
+    waiting = mask_any(U.p_waiting, l2(S).words)
+    if what == DRAINED:
+        return np.int64(1) if waiting == 0 and U.in_flight == 0 else np.int64(0)
     X = sockets(S)
-    X.awake = with_bit(X.awake, np.int64(SOCKET), U.waiting)
+    X.awake = with_bit(X.awake, np.int64(SOCKET), waiting)
     return np.int64(0)

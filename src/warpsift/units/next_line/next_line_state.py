@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.engine.core.arena import Arena, accessor, unit_component
+from warpsift.engine.core.masks import words_for
 from warpsift.hardware import LINE_BYTES
 from warpsift.machines.spec import Machine
 from warpsift.units.registry import socket_of
@@ -33,7 +34,7 @@ NEXT_LINE = np.dtype(
             "page_lines",
             "ring_mask",
             "p_slices",
-            "waiting",  # mask of slices with lines in their queue
+            "p_waiting",  # mask of slices with lines in their queue
             "in_flight",
             *COUNTERS,
         )
@@ -51,6 +52,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
     U.crossing, U.page_lines = spec.crossing_cycles, spec.page_bytes // LINE_BYTES
     ring = 1 << int(spec.queue_entries - 1).bit_length()
     U.ring_mask = ring - 1
+    U.p_waiting = arena.table("next_line.waiting", np.int64, words_for(machine.l2.slices))
     U.p_slices = arena.table("next_line.slices", SLICE, machine.l2.slices)
     for index, row in enumerate(arena.arrays["next_line.slices"]):
         row.p_lines = arena.table(f"next_line.lines{index}", np.int64, ring)
