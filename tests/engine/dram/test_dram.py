@@ -32,16 +32,34 @@ def test_every_request_is_served_once(name):
     assert c["dram_row_hits"] <= c["dram_reads"] + c["dram_writes"]
 
 
-@pytest.mark.parametrize("name", ["gddr5-7010-gtx980", "gddr5-3696-gtx480", "lpddr4-3200-tx1"])
+PUBLISHED_GB_PER_S = {
+    "gddr5-7010-gtx980": 224.4,
+    "gddr5-3696-gtx480": 177.4,
+    "lpddr4-3200-tx1": 25.6,
+    "hbm2-1754-v100": 898,
+    "hbm2e-3186-a100": 2039,
+    "gddr6-18000-l40": 864,
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED_GB_PER_S)
 def test_bandwidth_of_the_cards(name):
     spec = load_memory(name)
     peak = spec.channels * spec.burst_bytes * spec.clock_mhz / spec.burst_clocks / 1000
-    assert peak == pytest.approx(
-        {"gddr5-7010-gtx980": 224.4, "gddr5-3696-gtx480": 177.4, "lpddr4-3200-tx1": 25.6}[name], rel=1e-3
-    )
+    assert peak == pytest.approx(PUBLISHED_GB_PER_S[name], rel=1e-3)
     stream = np.arange(20000) * spec.request_bytes
     c = run_pattern(spec, stream, np.zeros(20000, bool))
     assert 0.85 < c["dram_busy_clocks"] / c["cycles"] <= 1.0
+
+
+@pytest.mark.parametrize("name", ["hbm2-1754-v100", "hbm2e-3186-a100", "gddr6-18000-l40"])
+def test_random_reads_open_a_row_each_as_fast_as_the_rules_allow(name):
+    """Rows of all banks: one activate per tRRD or a quarter of tFAW, less what refresh takes, and never faster."""
+    spec = load_memory(name)
+    blocks = np.random.default_rng(1).integers(0, 1 << 22, 20000)
+    c = run_pattern(spec, blocks * spec.request_bytes, np.zeros(20000, bool))
+    bound = max(spec.timing.rrd_s, spec.timing.faw / 4, 3)  # 3: activate, read, precharge, a command per clock
+    assert bound <= c["cycles"] / c["dram_activates"] < 1.25 * bound
 
 
 def test_a_waiting_write_answers_a_read():
