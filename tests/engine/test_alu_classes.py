@@ -13,10 +13,11 @@ from warpsift.errors import WarpsiftError
 from warpsift.machines import load_machine
 from warpsift.machines.alu_spec import ALU_CLASSES
 from warpsift.simt import Gpu, kernel
-from warpsift.simt.alu_classes import UNTOLD
+from warpsift.simt.alu_classes import BESIDE, UNTOLD
 
 # GPGPU-Sim's GTX 480: gpgpusim.config's latencies and six cycles of the pipeline around them.
 GTX480 = {
+    "sm.alu_by_class": "true",
     "sm.alu.int_add.latency_cycles": 10,
     "sm.alu.int_mul.latency_cycles": 10,
     "sm.alu.int_mul.initiation_cycles": 2,
@@ -74,6 +75,8 @@ def test_runs_agree_with_a_warp_that_is_stepped_cycle_by_cycle():
         program = []
         for place in range(int(rng.integers(1, 12))):
             needs = rng.choice(place, min(place, int(rng.integers(3))), replace=False).tolist()
+            waited_for = [k for k in needs if program[k][1:] != (BESIDE,)]
+            needs = (BESIDE,) if rng.random() < 0.2 else waited_for
             program.append((int(rng.integers(len(ALU_CLASSES))), *needs))
         assert run_cycles(tuple(program), latency, initiation) == naive_alu.run_cycles(program, latency, initiation)
 
@@ -84,7 +87,7 @@ def test_what_follows_a_run_issues_when_its_last_result_is_there_and_not_before(
     program = ((names["int_div"],), (names["int_add"],))
 
     def cycles(**overrides) -> int:
-        machine = load_machine("gtx980", {"sm.alu.int_add.latency_cycles": 6, **overrides})
+        machine = load_machine("gtx980", {"sm.alu_by_class": True, "sm.alu.int_add.latency_cycles": 6, **overrides})
         engine = Engine(machine, checks=True)
         engine.begin(launch(1))
         engine.chunk(chunk([[alu(2, 1, program=1), shared(0), alu(wait=1)]], 1, (UNTOLD, program)))
@@ -102,7 +105,7 @@ def test_a_machine_without_classes_reads_no_programs():
 
 
 def test_a_program_that_the_chunk_does_not_have_is_refused():
-    machine = load_machine("gtx980", {"sm.alu.int_add.latency_cycles": 4})
+    machine = load_machine("gtx980", {"sm.alu_by_class": True})
     engine = Engine(machine)
     engine.begin(launch(1))
     with pytest.raises(WarpsiftError, match="names program 7, but the chunk has 1"):

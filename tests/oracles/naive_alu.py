@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+BESIDE = -1  # nothing waits for the result
+
 
 def run_cycles(program: list[tuple[int, ...]], latency: list[int], initiation: list[int]) -> tuple[int, int]:
     """(cycles in which the port is occupied, cycle in which the last result is there)."""
@@ -11,9 +13,9 @@ def run_cycles(program: list[tuple[int, ...]], latency: list[int], initiation: l
     while waiting or port_left:
         if port_left == 0 and waiting:
             place, (which, *needs) = waiting[0]
-            if all(result_at[need] <= cycle for need in needs):
+            if BESIDE in needs or all(result_at[need] <= cycle for need in needs):
                 waiting.pop(0)
-                result_at[place] = cycle + latency[which]
+                result_at[place] = 0 if BESIDE in needs else cycle + latency[which]
                 port_left = initiation[which]
         if port_left:
             port_left -= 1

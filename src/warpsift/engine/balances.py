@@ -72,7 +72,7 @@ def of_memory(c: Counters, arrays: Arrays, machine: Machine) -> Balance:
     if not machine.ideal.dram:
         fetched = c.dram_reads + c.dram_forwarded_reads
         balance["sectors read from DRAM = L2 fills"] = (fetched * int(arrays["l2"][0].read_sectors), c.l2_fills)
-    if machine.l2.fill_bytes == machine.dram.request_bytes == 32:
+    if machine.l2.fill_bytes == machine.dram.request_bytes == 32 and machine.l2.written_sectors != "fetched":
         balance["L2 fills = L2 read misses"] = (c.l2_fills, c.l2_read_misses)
     return balance
 

@@ -9,6 +9,7 @@ from warpsift.engine.core.jit import compiled, i64
 from warpsift.engine.core.masks import mask_any
 from warpsift.engine.core.sampling import sample, sampler
 from warpsift.engine.dram.dram_controller import dram_tick
+from warpsift.engine.l2.l2_state import l2
 from warpsift.engine.machine_cycle import (
     DONE,
     ERROR_DEADLOCK,
@@ -38,7 +39,7 @@ def run_launch(S, final, pause_at):
             dry = dispatch_tick(S)
         if dry != 0 and final == 0:
             return np.int64(NEED_WORK)
-        idle = C.live_ctas == 0 and C.chunk_head == C.chunk_tail and N.in_use == 0
+        idle = C.live_ctas == 0 and C.chunk_head == C.chunk_tail and N.in_use == 0 and l2(S).fetching == 0
         if final != 0 and idle and units_drained(S) != 0:  # asking sends what is left, so it comes last
             return np.int64(DONE)
         handle_events(S)
@@ -49,7 +50,7 @@ def run_launch(S, final, pause_at):
             return np.int64(FAILED)
         following = next_cycle(S)
         if following >= FOREVER:
-            idle = C.live_ctas == 0 and C.chunk_head == C.chunk_tail and N.in_use == 0
+            idle = C.live_ctas == 0 and C.chunk_head == C.chunk_tail and N.in_use == 0 and l2(S).fetching == 0
             if idle and units_pending(S) == 0:
                 continue
             S.error = ERROR_DEADLOCK

@@ -7,6 +7,7 @@ import numpy as np
 from warpsift.engine.core.arena import FOREVER, S_t
 from warpsift.engine.core.jit import compiled, i64
 from warpsift.engine.dram.dram_controller import dram_tick
+from warpsift.engine.l2.l2_state import l2
 from warpsift.engine.machine_cycle import (
     DONE,
     ERROR_DEADLOCK,
@@ -32,7 +33,7 @@ def run_operation(S, socket, pause_at):
         state = call_unit(S, socket, np.int64(CYCLE), np.int64(0), np.int64(0))
         if S.error != 0:
             return np.int64(FAILED)
-        if state & COMPLETE != 0 and N.in_use == 0:
+        if state & COMPLETE != 0 and N.in_use == 0 and l2(S).fetching == 0:
             return np.int64(DONE)
         following = S.now + 1
         if state & AWAKE == 0:

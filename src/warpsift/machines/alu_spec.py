@@ -1,9 +1,11 @@
 """Classes of ALU instructions, with the latency and the initiation interval that a machine gives to each.
 
+    [sm]
+    alu_by_class = true
     [sm.alu]
     int_add = { latency_cycles = 10, initiation_cycles = 1 }
 
-A machine that says nothing here has one latency for all (`sm.alu_latency_cycles`) and starts one instruction per cycle
+Without `alu_by_class` a machine has one latency for all (`sm.alu_latency_cycles`) and starts one instruction per cycle
 and scheduler. A class without a latency of its own has that one too.
 """
 
@@ -50,11 +52,6 @@ class Alu(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     special: AluTiming = AluTiming()  # of the special function unit: population count
     shuffle: AluTiming = AluTiming()  # between lanes: shuffles and votes
     control: AluTiming = AluTiming()  # branches and the end
-
-    @property
-    def told(self) -> bool:
-        """Whether the machine tells classes apart."""
-        return self != Alu()
 
 
 ALU_CLASSES = tuple(Alu.__struct_fields__)

@@ -29,6 +29,7 @@ def table_bytes(m: Machine) -> dict[str, int]:
         "l1.size_bytes": sm.count * l1.size_bytes // LINE_BYTES * LINE_ROW,
         "l1.mshrs x l1.mshr_merges": sm.count * l1.mshrs * (16 + 8 * l1.mshr_merges),
         "l2.size_bytes": l2.size_bytes // LINE_BYTES * LINE_ROW,
+        "l2.written_sectors": l2.size_bytes // LINE_BYTES * 8 if l2.written_sectors == "masked" else 0,
         "l2.mshrs": l2.slices * l2.mshrs * 20,
         "l2.queue_entries": l2.slices * (pipeline if not m.ideal.noc else 1 << 16) * 2 * 8,
         "l2.dram_queue_entries": l2.slices * l2.dram_queue_entries * 2 * 16,

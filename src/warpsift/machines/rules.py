@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 from warpsift.machines.bounds import MAX_PORTS
 from warpsift.machines.dram_rules import dram_problems
+from warpsift.machines.dram_spec import Dram
 from warpsift.machines.footprint import memory_problems
 from warpsift.machines.ranges import range_problems
 from warpsift.machines.spec import Machine
@@ -26,6 +27,12 @@ def machine_problems(m: Machine) -> Iterator[str]:
     for spec in m.units.values():
         yield from spec.problems(m)
     yield from memory_problems(m)
+
+
+def written_miss_requests(dram: Dram) -> int:
+    """Requests to DRAM of a write that evicts a line, goes on to DRAM and fetches its own line."""
+    writes, reads = (LINE_BYTES // min(size, LINE_BYTES) for size in (dram.burst_bytes, dram.request_bytes))
+    return 2 * writes + reads
 
 
 def _multiprocessor(m: Machine) -> Iterator[str]:
@@ -45,6 +52,11 @@ def _caches(m: Machine) -> Iterator[str]:
     per_way = l2.slices * l2.ways * LINE_BYTES
     if l2.size_bytes % per_way:
         yield f"l2.size_bytes = {l2.size_bytes} is not a multiple of l2.slices x l2.ways x 128 = {per_way}"
+    if l2.written_sectors == "fetched" and l2.dram_queue_entries < (needed := written_miss_requests(m.dram)):
+        yield (
+            f"l2.dram_queue_entries = {l2.dram_queue_entries} cannot hold the {needed} requests of a write that "
+            'misses with l2.written_sectors = "fetched"'
+        )
     if l2.interleave_bytes % LINE_BYTES:
         yield f"l2.interleave_bytes = {l2.interleave_bytes} is not a multiple of the 128-byte line"
 

@@ -54,7 +54,8 @@ class Sm(Section, frozen=True, kw_only=True):
     # fewer than 32: an instruction occupies the issue port for several cycles
     lanes_per_scheduler: Annotated[int, Bounds(1, 32, "lanes", "they must divide the warp of 32", powers(1, 32))] = 32
     alu_latency_cycles: Annotated[int, LATENCY_OR_MORE]  # issue of an ALU instruction to issue of one that needs it
-    alu: Alu = Alu()  # the same by classes of instructions
+    alu_by_class: bool = False  # ... or, if true, the classes of [sm.alu], each with its own latency and rate
+    alu: Alu = Alu()
     shared_latency_cycles: Annotated[int, LATENCY]
     lsu_latency_cycles: Annotated[int, LATENCY]  # issue to L1 plus write-back, on top of what the memory takes
     lsu_queue_entries: Annotated[int, entries(1, 1024)] = 4  # memory instructions between issue and L1
@@ -117,6 +118,8 @@ class L2(Section, frozen=True, kw_only=True):
     dram_queue_entries: Annotated[int, entries(8, 65536, reason="a miss with an eviction needs 8")] = 32
     interleave_bytes: Annotated[int, Bounds(128, 1 * MIB, "bytes", "consecutive in one channel: a line at least")]
     mapping: Literal["modulo", "hashed", "random"] = "modulo"
+    # a sector that a store covers in part: as if whole; fetched when it is read; its line fetched when it is written
+    written_sectors: Literal["whole", "masked", "fetched"] = "whole"
     hashed_index: bool = False
     # occupancy of the slice per atomic operation on one address
     atomic_cycles: Annotated[int, Bounds(1, 1000, "cycles", "simulators and cards take 1 to some ten")] = 1

@@ -2,7 +2,8 @@
 
 Five families have a class for integers, one for 32-bit and one for 64-bit floating point: `typed` chooses by the type
 of the result. A *program* is a run of ALU instructions as the stream names it: a tuple of `(class, place, ...)`, the
-places in the run of the instructions whose results it needs. Kernels have few different runs, so that a chunk carries
+places in the run of the instructions whose results it needs, or only `BESIDE` if nothing that follows waits for it (the
+address of the next iteration, say). Kernels have few different runs, so that a chunk carries
 each program once and its records their numbers.
 """
 
@@ -17,6 +18,7 @@ LOGIC, COMPARE, CONVERT, SPECIAL, SHUFFLE, CONTROL = range(3 * len(FAMILIES), le
 assert ALU_CLASSES[ADD] == "int_add" and ALU_CLASSES[LOGIC] == "logic" and ALU_CLASSES[CONTROL] == "control"
 
 Program = tuple[tuple[int, ...], ...]
+BESIDE = -1
 UNTOLD: Program = ()  # number 0 of every chunk: a run whose classes are not known
 
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
+from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE, WARP_SIZE
 from warpsift.simt.stream import LINE_SHIFT, REPEAT_SHIFT
 
 LINE_BITS = LINE_BYTES.bit_length() - 1
 SECTOR_BITS = SECTOR_BYTES.bit_length() - 1
+ALL_BYTES = 15  # of a word of 4
 BANKS = 32  # shared memory: 32 banks of 4 bytes (CUDA C Programming Guide, compute capability 2.x and later)
 
 
@@ -64,7 +65,7 @@ def emit(buffers, groups, low, high):
 
 @njit(cache=True)
 def emit_lines(buffers, groups, address, itemsize, fields):
-    """Append a load or store: per warp its distinct lines, in order of the first lane that touches each."""
+    """Append a load: per warp its distinct lines, in order of the first lane that touches each."""
     _, _, tx_buffer, used = buffers
     first = groups[2]
     low, high = fields
@@ -83,6 +84,78 @@ def emit_lines(buffers, groups, address, itemsize, fields):
                 tx_buffer[tx] = (line << LINE_SHIFT) | (np.int64(1) << REPEAT_SHIFT) | sector
                 tx += 1
         _append(buffers, groups, w, low | ((tx - start) << 24), high | start)
+    used[1] = tx
+
+
+@njit(cache=True)
+def _cover(pieces, found, address, itemsize):
+    """Mark the bytes of one element in the words of its line."""
+    first = (address & (LINE_BYTES - 1)) >> 2
+    if itemsize < 4:
+        pieces[found, first] |= ((1 << itemsize) - 1) << (address & 3)
+        return
+    for word in range(first, min(first + (itemsize >> 2), LINE_BYTES >> 2)):
+        pieces[found, word] = ALL_BYTES
+
+
+@njit(cache=True)
+def _covered_words(pieces, found):
+    """The words of a line that are wholly covered, as a mask."""
+    mask = np.int64(0)
+    for word in range(LINE_BYTES >> 2):
+        if pieces[found, word] == ALL_BYTES:
+            mask |= np.int64(1) << word
+    return mask
+
+
+@njit(cache=True)
+def _partial_sectors(sectors, words):
+    """Of the sectors that are touched, those whose words are not all covered."""
+    partial = np.int64(0)
+    for sector in range(SECTORS_PER_LINE):
+        if (sectors >> sector) & 1 and (words >> (8 * sector)) & 255 != 255:
+            partial |= np.int64(1) << sector
+    return partial
+
+
+@njit(cache=True)
+def emit_stores(buffers, groups, address, itemsize, fields):
+    """Append a store: lines as for a load, which sectors are covered in part, and then the words of each line."""
+    _, _, tx_buffer, used = buffers
+    first = groups[2]
+    low, high = fields
+    tx = used[1]
+    pieces = np.zeros((WARP_SIZE, LINE_BYTES >> 2), np.uint8)  # of each line and word: its bytes that are covered
+    words = np.zeros(WARP_SIZE, np.int64)
+    for w in range(first.size - 1):
+        start = tx
+        for k in range(first[w], first[w + 1]):
+            line = address[k] >> LINE_BITS
+            sector = np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
+            found = tx - 1
+            while found >= start and (tx_buffer[found] >> LINE_SHIFT) != line:
+                found -= 1
+            if found >= start:
+                tx_buffer[found] |= sector
+            else:
+                found = tx
+                pieces[found - start, :] = 0
+                tx_buffer[tx] = (line << LINE_SHIFT) | sector
+                tx += 1
+            _cover(pieces, found - start, address[k], itemsize)
+        any_partial = np.int64(0)
+        for k in range(tx - start):
+            words[k] = _covered_words(pieces, k)
+            partial = _partial_sectors(tx_buffer[start + k], words[k])
+            tx_buffer[start + k] |= partial << REPEAT_SHIFT
+            any_partial |= partial
+        _append(buffers, groups, w, low | ((tx - start) << 24), high | start)
+        if any_partial != 0:
+            lines = tx - start
+            for back in range(0, lines, 2):
+                earlier = words[lines - 2 - back] if back + 2 <= lines else np.int64(0)
+                tx_buffer[tx] = words[lines - 1 - back] | (earlier << 32)
+                tx += 1
     used[1] = tx
 
 

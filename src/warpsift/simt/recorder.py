@@ -69,8 +69,9 @@ class Recorder:
         self, emit: Callable[..., Any], groups: Groups, address: np.ndarray, itemsize: int, fields: tuple[int, int]
     ) -> None:
         """A memory instruction; `emit` is the coalescing rule for its kind."""
-        if self._used[0] + len(groups[0]) > self._warp.size or self._used[1] + len(address) > self._tx.size:
-            self._reserve(len(groups[0]), len(address))
+        entries = 2 * len(address)  # a line per lane, and behind those of a store the words that they cover
+        if self._used[0] + len(groups[0]) > self._warp.size or self._used[1] + entries > self._tx.size:
+            self._reserve(len(groups[0]), entries)
         emit(self._buffers, groups, address, itemsize, fields)
 
     def command(self, groups: Groups, entries: np.ndarray, wanted: np.ndarray, fields: tuple[int, int]) -> None:

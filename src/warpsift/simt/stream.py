@@ -64,6 +64,8 @@ assert OP.itemsize == 16
 # A transaction is one int64: line number << 16 | repeat << 8 | sector mask.
 # Loads and stores: one per distinct 128-byte line of the warp, in order of the first lane that touches it, with the
 # 32-byte sectors that are touched. Atomics: one per distinct sector, `repeat` = the most lanes on one address in it.
+# Stores: `repeat` is the mask of sectors that the warp covers only in part. If any line of a store has such a sector,
+# the words that each line covers follow behind its lines, as 32-bit masks, the last line's first, two to an int64.
 LINE_SHIFT = 16
 REPEAT_SHIFT = 8
 SECTOR_MASK = (1 << SECTORS_PER_LINE) - 1

@@ -21,7 +21,7 @@ from numpy.typing import DTypeLike
 
 from warpsift.hardware import WARP_SIZE
 from warpsift.simt import atomics, coalesce
-from warpsift.simt.alu_classes import ADD, COMPARE, CONTROL, LOGIC, MAD, MINMAX, MUL, typed
+from warpsift.simt.alu_classes import ADD, BESIDE, COMPARE, CONTROL, LOGIC, MAD, MINMAX, MUL, typed
 from warpsift.simt.memory import DeviceArray, DeviceMemoryError
 from warpsift.simt.recorder import Recorder, pack, pack_high
 from warpsift.simt.registers import KernelError, NoSuchCallError, Register, Value, Variable
@@ -135,8 +135,9 @@ class Threads:
         if self._run_count + instructions > LONGEST_RUN:
             self._flush()
         for k in range(instructions):
-            needs = (self._deepest,) if chained and self._deepest >= 0 else ()
+            needs: tuple[int, ...] = () if chained else (BESIDE,)
             if chained:
+                needs = (self._deepest,) if self._deepest >= 0 else ()
                 self._deepest = len(self._program)
             self._program.append((classes[k % len(classes)], *needs))
         self._run_count += instructions
@@ -302,10 +303,9 @@ class Threads:
 
     def _advance_loop(self) -> None:
         """Increment, compare and branch: they need the counter only, so they stand beside the body's chain."""
-        self.spend(1, chained=False)
         place = len(self._program)
-        self._program += [(COMPARE, place - 1), (CONTROL, place)]
-        self._run_count += 2
+        self._program += [(ADD,), (COMPARE, place), (CONTROL, place + 1)]
+        self._run_count += 3
         self._run_chain = max(self._run_chain, 2)
         self._flush()
 
@@ -365,7 +365,7 @@ class Threads:
     def store(self, array: DeviceArray, index: Value, value: Value, offset: int = 0) -> None:
         """array[index + offset] = value. Of several threads on one element, one wins."""
         position, address = self._address(array, index, offset)
-        self._issue(STORE, coalesce.emit_lines, array, address, False, (index, value))
+        self._issue(STORE, coalesce.emit_stores, array, address, False, (index, value))
         array.storage[position] = value.at(self.scope) if isinstance(value, Register) else value
 
     def _atomic(self, function: Callable[..., Any], array: DeviceArray, index: Value, value: Value, used: bool) -> Any:

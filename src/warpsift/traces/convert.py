@@ -274,7 +274,7 @@ def add_memory(buffers, tables, row, address, bases):
     if space == ATOMIC:
         coalesce.emit_atomics(buffers, groups, address, row[WIDTH], (np.int64(s.ATOMIC) | fields | one, high))
     elif space in (STORE, LOCAL_STORE):
-        coalesce.emit_lines(buffers, groups, address, row[WIDTH], (np.int64(s.STORE) | fields | one, high))
+        coalesce.emit_stores(buffers, groups, address, row[WIDTH], (np.int64(s.STORE) | fields | one, high))
     else:
         coalesce.emit_lines(buffers, groups, address, row[WIDTH], (np.int64(s.LOAD) | fields | one, high))
 

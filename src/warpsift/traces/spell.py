@@ -14,7 +14,7 @@ import numpy as np
 
 from warpsift.simt import stream as s
 from warpsift.traces.compiled import BYTES, INTS, ONE_OP, OPS, PAIR, TABLE, compiled, i64
-from warpsift.traces.lanes import lane_addresses, shared_addresses
+from warpsift.traces.lanes import lane_addresses, shared_addresses, store_addresses
 
 _TEXTS = ["IADD3", "FADD", "ISETP", "FSETP", "BRA", "EXIT", "BAR.SYNC", "LDS", "STS"]
 IADD, FADD, ISETP, FSETP, BRA, EXIT, BAR, LDS, STS = range(9)
@@ -217,7 +217,11 @@ def put_memory(out, at, op, transactions, registers, count):
     else:
         opcode = size + (LDG if kind == s.LOAD else STG if kind == s.STORE else ATOMG if wanted else RED)
         first = np.int64(op.first)
-        lane_addresses(kind, lanes, transactions[first : first + np.int64(op.transactions)], width, address)
+        lines = np.int64(op.transactions)
+        if kind == s.STORE:
+            store_addresses(lanes, transactions[first:], lines, width, address)
+        else:
+            lane_addresses(kind, lanes, transactions[first : first + lines], width, address)
     dest = take_register(registers, count, np.int64(op.slot), width) if wanted else np.int64(-1)
     at = put_start(out, at, count, (np.int64(1) << lanes) - 1, dest, opcode)
     mine = min(waiting, MOST_SOURCES - 1)

@@ -31,8 +31,8 @@ class StreamBuffers:
         return int(self._used[1])
 
     def reserve(self, instructions: int) -> None:
-        """Make room for as many instructions, each of which may touch a line per lane."""
-        ops, tx = self.ops + 2 * instructions, self.transactions + WARP_SIZE * instructions
+        """Make room for as many instructions, each of which may touch a line per lane and say which words of it."""
+        ops, tx = self.ops + 2 * instructions, self.transactions + 2 * WARP_SIZE * instructions
         if ops > len(self._warp):
             self._warp = np.concatenate([self._warp, np.empty(max(ops, len(self._warp)), np.int32)])
             self._op = np.concatenate([self._op, np.empty((max(ops, len(self._op)), 2), np.int64)])

@@ -15,7 +15,7 @@ from warpsift.engine.l2.l2_queue import slice_retry
 from warpsift.engine.l2.l2_replies import queue_reply, reply_now
 from warpsift.engine.l2.l2_state import l2, l2_mshr, l2_slice
 from warpsift.engine.l2.l2_tags import replace_line
-from warpsift.engine.noc.ports import ATOMIC_OP, noc, packet, packet_new
+from warpsift.engine.noc.ports import ATOMIC_OP, SLICE_WRITE, UNIT_WRITE, WRITE, noc, packet, packet_new
 from warpsift.hardware import LINE_BYTES, SECTOR_BYTES
 
 
@@ -39,6 +39,7 @@ def l2_fetch(S, slice_index, row, missing):
     L.pending |= missing
     mine = l2_slice(C.p_slices, slice_index)
     mine.fills_in_flight += 1 if C.whole_line != 0 else popcount(missing)
+    C.fetching += popcount(missing)
     base = local_line(S, load(C.p_tags, row)) * LINE_BYTES
     for sector in range(0, 4, C.read_sectors):
         if (missing >> sector) & 1:
@@ -83,8 +84,11 @@ def l2_wait(S, slice_index, index, row, missing):
 
 
 @compiled(i64, S_t, i64, i64, i64)
-def l2_miss(S, slice_index, index, row):
-    """A read that needs sectors which are not valid; `row` as found or -1. 1, or 0 if something is lacking."""
+def l2_reserve(S, slice_index, index, row):
+    """A line for a packet that lacks valid sectors, `row` as found or -1; what is missing is asked of DRAM.
+
+    Gives row << 4 | sectors asked for, or -1 if something is lacking.
+    """
     C = l2(S)
     N = noc(S)
     P = packet(N.p_packets, index)
@@ -94,7 +98,7 @@ def l2_miss(S, slice_index, index, row):
     if fresh:
         row = victim_row(C.p_lines, np.int64(P.set_row), C.ways)
         if row < 0:
-            return np.int64(0)
+            return np.int64(-1)
     L = line_row(C.p_lines, row)
     valid = np.int64(0) if fresh else L.valid
     pending = np.int64(0) if fresh else L.pending
@@ -102,13 +106,16 @@ def l2_miss(S, slice_index, index, row):
     new_fills = np.int64(0)
     if missing != 0:
         new_fills = np.int64(1) if C.whole_line != 0 else popcount(missing)
-    lacking = mine.fills_in_flight + new_fills > C.mshrs or (missing != 0 and dram_queue_room(S, slice_index) < 8)
+    writes = P.kind == WRITE or P.kind == UNIT_WRITE or P.kind == SLICE_WRITE
+    need = np.int64(C.miss_requests) if writes else np.int64(8)
+    lacking = mine.fills_in_flight + new_fills > C.mshrs
+    lacking = lacking or ((missing != 0 or writes) and dram_queue_room(S, slice_index) < need)
     if pending != 0:
         lacking = lacking or l2_mshr(C.p_mshrs, slice_index * C.mshrs + L.mshr).waiters >= C.merges
     else:
         lacking = lacking or mine.mshr_free < 0
     if lacking:
-        return np.int64(0)
+        return np.int64(-1)
     if fresh:
         replace_line(S, slice_index, row, P.line)
     if pending == 0:
@@ -123,7 +130,16 @@ def l2_miss(S, slice_index, index, row):
         l2_fetch(S, slice_index, row, missing)
     C.stamp += 1
     L.used = C.stamp
-    l2_wait(S, slice_index, index, row, missing)
+    return (row << 4) | missing
+
+
+@compiled(i64, S_t, i64, i64, i64)
+def l2_miss(S, slice_index, index, row):
+    """A read that needs sectors which are not valid; `row` as found or -1. 1, or 0 if something is lacking."""
+    reserved = l2_reserve(S, slice_index, index, row)
+    if reserved < 0:
+        return np.int64(0)
+    l2_wait(S, slice_index, index, reserved >> 4, reserved & ALL_SECTORS)
     return np.int64(1)
 
 
@@ -140,6 +156,7 @@ def l2_fill(S, token):
     L = line_row(C.p_lines, M.row)
     slice_retry(S, slice_index)
     C.l2_fills += C.read_sectors
+    C.fetching -= C.read_sectors
     L.valid |= sector
     L.pending ^= sector
     if C.whole_line == 0:

@@ -4,9 +4,9 @@ Packets arrive from the crossbar, pass the slice's pipeline (`latency_cycles`, t
 wait in a short queue; the slice serves its queue in order, `port_bytes_per_cycle` per L2 clock. Tags are per 128-byte
 line, valid and dirty bits per 32-byte sector. A read miss reserves a line and sends the missing sectors (or the
 whole line: `fill_bytes`) to DRAM; later misses to a sector in flight merge with it. A write allocates without
-fetching what it covers. An evicted line sends its dirty sectors to DRAM. Atomics are executed here, one operation
-on an address after the other. Nothing is dropped: when the slice lacks a line, an MSHR, room towards DRAM or room
-in the reply network, its queue waits.
+fetching what it covers, or as `written_sectors` says. An evicted line sends its dirty sectors to DRAM. Atomics are
+executed here, one operation on an address after the other. Nothing is dropped: when the slice lacks a line, an MSHR,
+room towards DRAM or room in the reply network, its queue waits.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from warpsift.engine.core.cache_sets import ALL_SECTORS, find_row, line_row, vic
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.masks import mask_remove
 from warpsift.engine.core.wheel import EV_L2_READY, wheel_push
-from warpsift.engine.core.words import load, popcount
+from warpsift.engine.core.words import load, popcount, store
 from warpsift.engine.l2.l2_dram import dram_queue_room
-from warpsift.engine.l2.l2_misses import l2_miss
+from warpsift.engine.l2.l2_misses import l2_miss, l2_reserve
 from warpsift.engine.l2.l2_queue import LACKS_REPLY_ROOM, LACKS_RESOURCE, output_unblock, slice_sleep
 from warpsift.engine.l2.l2_replies import reply_flits, reply_now
-from warpsift.engine.l2.l2_state import l2, l2_slice
-from warpsift.engine.l2.l2_tags import replace_line
+from warpsift.engine.l2.l2_state import WORDS, l2, l2_slice
+from warpsift.engine.l2.l2_tags import replace_line, write_sectors
 from warpsift.engine.noc.ports import (
     ATOMIC_OP,
     REPLIES,
@@ -51,6 +51,40 @@ def port_cycles(S, sectors, repeat):
 
 
 @compiled(i64, S_t, i64, i64)
+def completed(S, row, index):
+    """Note the words that a write covers; the sectors of it that are now wholly written."""
+    C = l2(S)
+    P = packet(noc(S).p_packets, index)
+    words = np.int64(P.partial) if P.kind == WRITE else np.int64(WORDS)
+    known = load(C.p_written_words, row)
+    whole = np.int64(0)
+    for sector in range(4):
+        if (P.sectors >> sector) & 1:
+            known |= words & (np.int64(255) << (8 * sector))
+            if (known >> (8 * sector)) & 255 == 255:
+                whole |= np.int64(1) << sector
+    store(C.p_written_words, row, known)
+    return whole
+
+
+@compiled(i64, S_t, i64, i64, i64)
+def l2_write_through(S, slice_index, index, row):
+    """A write that misses, where such fetch their line: it goes on to DRAM, and the line will hold it, clean."""
+    C = l2(S)
+    P = packet(noc(S).p_packets, index)
+    if l2_reserve(S, slice_index, index, row) < 0:
+        return np.int64(-LACKS_RESOURCE)
+    write_sectors(S, slice_index, np.int64(P.line), np.int64(P.sectors))
+    count = popcount(P.sectors)
+    C.l2_write_accesses += count
+    C.l2_write_misses += count
+    cycles = port_cycles(S, P.sectors, np.int64(0))
+    count_array_l2(S, P.array, count, np.int64(0))
+    reply_now(S, slice_index, index, P.sectors)
+    return cycles
+
+
+@compiled(i64, S_t, i64, i64)
 def l2_write(S, slice_index, index):
     """Serve a write packet; L2 clocks taken, or what is lacking (negative)."""
     C = l2(S)
@@ -60,6 +94,12 @@ def l2_write(S, slice_index, index):
         return np.int64(-LACKS_REPLY_ROOM)
     base = np.int64(P.set_row)
     row = find_row(C.p_tags, base, C.ways, P.line)
+    if (
+        C.fetch_written != 0
+        and C.ideal_l2 == 0
+        and (row < 0 or P.sectors & (line_row(C.p_lines, row).valid ^ ALL_SECTORS))
+    ):
+        return l2_write_through(S, slice_index, index, row)
     if row < 0 and C.ideal_l2 == 0:
         row = victim_row(C.p_lines, base, C.ways)
         if row < 0 or dram_queue_room(S, slice_index) < 8:
@@ -69,12 +109,12 @@ def l2_write(S, slice_index, index):
     C.l2_write_accesses += count
     if row >= 0:
         L = line_row(C.p_lines, row)
-        found = popcount(P.sectors & L.valid)
+        found = popcount(P.sectors & (L.valid | L.dirty)) if C.words_kept != 0 else popcount(P.sectors & L.valid)
         C.l2_write_hits += found
         C.l2_write_misses += count - found
         C.stamp += 1
         L.used = C.stamp
-        L.valid |= P.sectors
+        L.valid |= P.sectors if C.words_kept == 0 else completed(S, row, index)
         L.dirty |= P.sectors
     else:
         C.l2_write_hits += count

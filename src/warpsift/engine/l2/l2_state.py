@@ -10,11 +10,14 @@ from warpsift.engine.core.division import shift_of
 from warpsift.engine.core.masks import words_for
 from warpsift.engine.noc.ports import packet_pool
 from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
+from warpsift.machines.rules import written_miss_requests
 from warpsift.machines.spec import Machine
 
 # How lines are dealt out to slices: address_map.
 MODULO, HASHED, RANDOM = 0, 1, 2
 MAPPINGS = {"modulo": MODULO, "hashed": HASHED, "random": RANDOM}
+
+WORDS = 0xFFFFFFFF  # of a line, as a mask
 
 SLICE = np.dtype(
     [
@@ -89,6 +92,9 @@ L2 = np.dtype(
         ("slices_per_channel_shift", np.int64),
         ("mapping", np.int64),
         ("hashed_index", np.int64),
+        ("words_kept", np.int64),  # 1: `p_written_words` holds the words of sectors that are written in part
+        ("fetch_written", np.int64),  # 1: a write that misses fetches its line ...
+        ("miss_requests", np.int64),  # ... and asks DRAM so often at most: to evict, to write, to fetch
         ("atomic_cycles", np.int64),
         ("repeats_as_packets", np.int64),
         ("ideal_l2", np.int64),
@@ -99,6 +105,7 @@ L2 = np.dtype(
         ("khz", np.int64),
         ("core_khz", np.int64),
         ("stamp", np.int64),
+        ("fetching", np.int64),  # sectors on the way from DRAM; those of a written line have no packet that waits
         ("words", np.int64),  # of a mask of slices
         ("p_active", np.int64),  # masks: slices with something to do
         ("p_to_dram", np.int64),  # slices with requests for DRAM
@@ -108,6 +115,7 @@ L2 = np.dtype(
         ("p_slices", np.int64),
         ("p_tags", np.int64),  # line numbers, -1 = empty
         ("p_lines", np.int64),
+        ("p_written_words", np.int64),  # written words of each line's sectors that are not valid, as masks
         ("p_mshrs", np.int64),
         *[(name, np.int64) for name in COUNTERS],
     ],
@@ -129,6 +137,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
         min(bytes_ // SECTOR_BYTES, SECTORS_PER_LINE) for bytes_ in (dram.request_bytes, dram.burst_bytes)
     )
     C.mshrs, C.merges = spec.mshrs, spec.mshr_merges
+    C.miss_requests = written_miss_requests(dram)
     C.latency, C.queue_entries = spec.latency_cycles, spec.queue_entries
     clocks = [-(-sectors * SECTOR_BYTES // spec.port_bytes_per_cycle) for sectors in range(SECTORS_PER_LINE + 1)]
     C.p_port_cycles = arena.adopt("l2.port_cycles", np.array(clocks, np.int64))
@@ -151,6 +160,8 @@ def allocate(arena: Arena, machine: Machine) -> None:
     C.p_tags = arena.table("l2.tags", np.int64, rows)
     arena.arrays["l2.tags"][:] = -1
     C.p_lines = arena.table("l2.lines", LINE, rows)
+    C.words_kept, C.fetch_written = spec.written_sectors == "masked", spec.written_sectors == "fetched"
+    C.p_written_words = arena.table("l2.words", np.int64, rows if C.words_kept else 1)
     C.p_mshrs = arena.table("l2.mshrs", MSHR, spec.slices * spec.mshrs)
     C.dram_queue = spec.dram_queue_entries
     dram_ring = 1 << (spec.dram_queue_entries - 1).bit_length()

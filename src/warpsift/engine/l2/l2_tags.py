@@ -15,6 +15,18 @@ from warpsift.hardware import LINE_BYTES, SECTOR_BYTES
 
 
 @compiled(void, S_t, i64, i64, i64)
+def write_sectors(S, slice_index, line, sectors):
+    """Send sectors of a line to DRAM; those that share a burst are written together."""
+    C = l2(S)
+    base = local_line(S, line) * LINE_BYTES
+    C.l2_writebacks += popcount(sectors)
+    burst = (np.int64(1) << C.write_sectors) - 1
+    for sector in range(0, 4, C.write_sectors):
+        if (sectors >> sector) & burst:
+            send_to_dram(S, slice_index, base + sector * SECTOR_BYTES, np.int64(1))
+
+
+@compiled(void, S_t, i64, i64, i64)
 def replace_line(S, slice_index, row, line):
     """Give a row to a new line; the dirty sectors of the old one go to DRAM."""
     C = l2(S)
@@ -22,13 +34,10 @@ def replace_line(S, slice_index, row, line):
     old = load(C.p_tags, row)
     if old >= 0:
         C.l2_evictions += 1
-        base = local_line(S, old) * LINE_BYTES
-        C.l2_writebacks += popcount(L.dirty)
-        burst = (np.int64(1) << C.write_sectors) - 1
-        for sector in range(0, 4, C.write_sectors):  # sectors that share a burst are written together
-            if (L.dirty >> sector) & burst:
-                send_to_dram(S, slice_index, base + sector * SECTOR_BYTES, np.int64(1))
+        write_sectors(S, slice_index, old, np.int64(L.dirty))
     store(C.p_tags, row, line)
+    if C.words_kept != 0:
+        store(C.p_written_words, row, np.int64(0))
     L.valid = 0
     L.dirty = 0
     L.pending = 0

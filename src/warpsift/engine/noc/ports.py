@@ -46,7 +46,10 @@ PACKET = np.dtype(
         ("sent", np.int64),  # core cycle of injection, for the latency counter
         ("token", np.int64),
         ("next", np.int32),  # link of the free list, or of whoever holds the packet
-        ("partial", np.int32),  # WRITE: sectors not covered completely; ATOMIC_OP: operations on one address
+        (
+            "partial",
+            np.uint32,
+        ),  # WRITE: mask of the words of the line that it covers; ATOMIC_OP: operations on one address
         ("port", np.int16),  # client
         ("destination", np.int16),  # output port in the present network
         ("flits", np.int16),  # still to be sent

@@ -18,7 +18,7 @@ from warpsift.engine.core.wheel import EV_OP_DONE, wheel_push
 from warpsift.engine.core.words import ctz, load, popcount, prefetch, store
 from warpsift.engine.l1.l1 import NO_NETWORK, l1, l1_load, l1_prefetch, l1_store
 from warpsift.engine.l2.address_map import slice_of
-from warpsift.engine.l2.l2_state import l2
+from warpsift.engine.l2.l2_state import WORDS, l2
 from warpsift.engine.noc.ports import (
     ATOMIC_OP,
     READ,
@@ -133,7 +133,10 @@ def lsu_send(S, sm, op_index, transaction):
     elif E.kind == STORE:
         P.kind = WRITE
         P.ready += l1(S).store_latency
-        P.partial = (transaction >> 8) & ALL_SECTORS
+        P.partial = WORDS
+        if l2(S).words_kept != 0 and (transaction >> 8) & ALL_SECTORS:
+            back = E.end - 1 - E.cursor
+            P.partial = (load(E.p_transactions, E.end + (back >> 1)) >> (32 * (back & 1))) & WORDS
     else:
         P.kind = ATOMIC_OP
         P.partial = 1 if l2(S).repeats_as_packets != 0 else E.repeats_left

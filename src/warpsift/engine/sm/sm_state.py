@@ -213,7 +213,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
     C.sms, C.schedulers, C.lrr = spec.count, spec.schedulers, spec.policy == "lrr"
     C.issue_cycles_per_instruction = WARP_SIZE // spec.lanes_per_scheduler
     C.alu_latency, C.shared_latency = spec.alu_latency_cycles, spec.shared_latency_cycles
-    C.alu_classes = spec.alu.told
+    C.alu_classes = spec.alu_by_class
     C.lsu_latency, C.lsu_queue = spec.lsu_latency_cycles, spec.lsu_queue_entries
     C.pipeline_lines = machine.l1.pipeline_lines if machine.l1.cached_loads else 0
     ring = 1 << (spec.lsu_queue_entries + machine.l1.pipeline_lines - 1).bit_length()
