@@ -14,8 +14,9 @@ def area(unit, gpu="gtx980", settings=None, **choices):
     return unit_named(unit).area(load_machine(gpu, settings), **choices)
 
 
-def scu(width=4, **choices):
-    return area("scu", settings={"scu.width": width}, **choices)
+def scu(width=4, resources="unit", **choices):
+    ports = {"noc.unit_ports": 1 + width}
+    return area("scu", settings={"scu.width": width, "scu.resources": resources, **ports}, **choices)
 
 
 def mff(settings=None, **choices):
@@ -51,7 +52,8 @@ def test_basic_scu_is_smaller():
 @pytest.mark.parametrize(("machine", "width", "paper"), [("gtx980", 4, 13.27), ("tx1", 1, 3.65)])
 def test_no_storage_that_can_be_built_so_explains_the_papers_area(machine, width, paper):
     """Shift registers meet it, but replies in any order cannot be kept in them; with multiplexers it is too large."""
-    found = {s: scu(width, storage=s).against(machine) for s in ("sram", "flip_flop", "shift_register")}
+    found = {s: scu(width, "lane", storage=s).against(machine) for s in ("flip_flop", "shift_register")}
+    found["sram"] = scu(width, storage="sram").against(machine)
     assert {f["paper_mm2"] for f in found.values()} == {paper}
     assert found["shift_register"]["total_mm2"] == pytest.approx(paper, rel=0.05)
     assert found["flip_flop"]["total_mm2"] > 1.3 * paper
@@ -120,3 +122,12 @@ def test_area_of_a_machine_of_ones_own(tmp_path):
     shown = call("area", "scu", "--gpu", str(mine)).stdout
     assert "0.13 % of a die of 398 mm2 (gtx980)" in shown
     assert "unresolved" in shown
+
+
+@pytest.mark.parametrize("storage", ["sram", "flip_flop", "shift_register"])
+def test_scu_with_resources_per_lane_has_every_buffer_once_per_lane(storage):
+    """What timing counts per lane is silicon per lane."""
+    one, four = (scu(width, "lane", storage=storage).parts for width in (1, 4))
+    for buffer in ("address_generator", "data_fetch", "filtering_grouping"):
+        assert four[buffer].storage_mm2 == pytest.approx(4 * one[buffer].storage_mm2)
+    assert four["coalescing_units"].note == "2 of 128 requests in flight"

@@ -37,6 +37,7 @@ Examples:
   warpsift compare sssp --graph kron-16 --gpu tx1 --units none,scu-basic,scu
   warpsift compare pagerank --graph dblp-2010@1/8 --gpu gtx480 --units none,mff --max-iterations 2
   warpsift compare pagerank --graph dblp-2010@1/8 --gpu gtx480 --units none,mff --occupancy target
+  warpsift compare bfs --graph cond --gpu tx1 --readings authors,hardware
   warpsift compare bfs --graph delaunay-16 --gpu gtx980 --plot bars.png
   warpsift compare bfs --graph kron-14 --gpu tx1 --sensitivity --set costs.gpu_idle=power_gate
 """
@@ -47,17 +48,27 @@ class Shown:
     """What is compared and how it is shown."""
 
     units: str = option("none,scu-basic,scu", "Separated by commas (see 'warpsift list units').")
+    readings: str = option("", "Several readings one after the other: authors,hardware.")
     plot: Path | None = option(None, "Draw bars of time and energy: a .png, .svg or .pdf file.")
     sensitivity: bool = option(False, "What halving and doubling each energy price does to the saving.")
 
     @classmethod
     def taken_from(cls, given: Given) -> Shown:
         """Take out of the given options what belongs here."""
-        return cls(**{name: given.pop(name) for name in ("units", "plot", "sensitivity") if name in given})
+        return cls(**{name: given.pop(name) for name in ("units", "readings", "plot", "sensitivity") if name in given})
 
     @property
     def names(self) -> list[str]:
         return [name.strip() for name in self.units.split(",") if name.strip()]
+
+    def each_reading(self, given: Given) -> list[Given]:
+        """What was chosen, once for each reading."""
+        names = [name.strip() for name in self.readings.split(",") if name.strip()]
+        if names and given.get("reading"):
+            raise RequestError("--reading and --readings: write one of them")
+        if len(names) > 1 and self.plot is not None:
+            raise RequestError("--plot draws one comparison: write one --reading")
+        return [given | {"reading": name} for name in names] or [given]
 
 
 COMMON = [*SHOWN, *parameters(Shown), *parameters(MachineChanges), JSON]
@@ -87,31 +98,34 @@ def compare_units(algorithm: str, given: Given) -> None:
         check_output(shown.plot, "--plot", PICTURES)
     overrides = overrides_of(given.pop("settings", None), given.pop("ideal", None))
     loading = {argument: given.pop(name) for name, argument in LOADING.items() if name in given}
-    choices = given | {"overrides": overrides}
-    check_comparison(algorithm, graph, shown.names, choices)
+    every = shown.each_reading(given | {"overrides": overrides})
+    for choices in every:
+        check_comparison(algorithm, graph, shown.names, choices)
     loaded = load_for(graph, f"{algorithm} on {graph}", **loading)
     with Progress(f"{algorithm} on {graph}") as progress:
         observer = Observer(lambda phase, launch: progress.note(f"launch {launch} ({phase})"), None, progress.cycles)
-        comparison = run_all(algorithm, loaded, shown.names, observer=observer, **choices)
+        found = [run_all(algorithm, loaded, shown.names, observer=observer, **choices) for choices in every]
     if shown.plot is not None:
         from warpsift.report.bars import draw
 
-        draw(comparison, shown.plot)
-    _print(comparison, shown, as_json)
-    if any(entry.result.check == "fail" for entry in comparison.entries):
+        draw(found[0], shown.plot)
+    _print(found, shown, as_json)
+    if any(entry.result.check == "fail" for comparison in found for entry in comparison.entries):
         raise typer.Exit(1)
 
 
-def _print(comparison: Any, shown: Shown, as_json: bool) -> None:
+def _print(found: list[Any], shown: Shown, as_json: bool) -> None:
     from warpsift.report.energy_tables import print_sensitivity
     from warpsift.report.run_tables import print_comparison
 
     if as_json:
-        print_json(comparison.as_dict(shown.sensitivity))
+        every = [comparison.as_dict(shown.sensitivity) for comparison in found]
+        print_json(every if shown.readings else every[0])
         return
-    print_comparison(console(), comparison)
-    if shown.sensitivity:
-        print_sensitivity(console(), comparison)
+    for comparison in found:
+        print_comparison(console(), comparison)
+        if shown.sensitivity:
+            print_sensitivity(console(), comparison)
 
 
 def without_algorithm(given: Given) -> None:

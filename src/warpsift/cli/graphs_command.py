@@ -57,16 +57,18 @@ class Listing(StrEnum):
     algorithms = "algorithms"
     units = "units"
     machines = "machines"
+    readings = "readings"
 
 
 @app.command("list", context_settings=CONTEXT)
 def list_(what: Annotated[Listing, typer.Argument()], as_json: JsonOption = False) -> None:
     """List what there is: graphs (generators and stand-ins for the papers' graphs), algorithms,
-    units, machines.
+    units, machines, readings (what the papers leave open, how each reading settles it, and the evidence).
 
     \b
     Examples:
       warpsift list graphs
+      warpsift list readings
       warpsift list units
     """
     from warpsift.report.screen_tables import table_of
@@ -112,9 +114,16 @@ def _units() -> list[dict[str, Any]]:
     ]
 
 
+def _readings() -> list[dict[str, Any]]:
+    from warpsift.run.reading import listing
+
+    return list(listing())
+
+
 LISTED: dict[Listing, Callable[[], list[dict[str, Any]]]] = {
     Listing.graphs: _graphs,
     Listing.algorithms: _algorithms,
     Listing.units: _units,
     Listing.machines: _machines,
+    Listing.readings: _readings,
 }

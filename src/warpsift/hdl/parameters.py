@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from warpsift.hardware import LINE_BYTES, SECTOR_BYTES
-from warpsift.units.scu.scu_buffers import FetchFifo, vector_share_lines
+from warpsift.units.scu.scu_buffers import EVICTED_GROUPS, FetchFifo, vector_share_lines
 from warpsift.units.scu.scu_checks import ScuError
 from warpsift.units.scu.scu_spec import ScuSpec
-from warpsift.units.scu.scu_trace import BUFFER_ROW_BYTES, EVICTED_GROUPS
+from warpsift.units.scu.scu_trace import BUFFER_ROW_BYTES
 
 ADDRESS_BITS = 40  # virtual addresses of Maxwell GPUs
 COUNT_BITS = 32  # elements of an operation
@@ -53,6 +53,9 @@ class ScuParameters:
     def of(cls, spec: ScuSpec) -> ScuParameters:
         for problem in spec.problems():
             raise ScuError(problem)
+        for name, built in (("resources", "unit"), ("second_operand", "slot")):
+            if getattr(spec, name) != built:
+                raise ScuError(f"scu.{name} = '{getattr(spec, name)}' is not in the hardware; write '{built}'")
         if spec.hash_ports > 1:
             raise ScuError(
                 f"scu.hash_ports = {spec.hash_ports}: the hardware has one port for hashing, or none; write 0 or 1"

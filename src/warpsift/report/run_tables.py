@@ -45,7 +45,7 @@ def print_run(console: Console, result: RunResult) -> None:
     stand_in = f", a stand-in for {graph['stand_in_for']}" if graph["stand_in_for"] else ""
     unit = "" if result.unit == "none" else f", with {result.unit}"
     title = f"{result.algorithm} ({result.style} style{unit}) on {graph['name']}{stand_in}"
-    console.print(Text(title, style="bold"))
+    console.print(Text(title + (f", reading {result.reading}" if result.reading else ""), style="bold"))
     console.print(Text(f"{thousands(graph['nodes'])} nodes, {thousands(graph['edges'])} arcs{_reached(result)}"))
     print_phases(console, result)
     work = result.work
@@ -149,7 +149,8 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     rows = [entry.as_dict() for entry in comparison.entries]
     graph = comparison.entries[0].result.graph
     stand_in = f", a stand-in for {graph['stand_in_for']}" if graph["stand_in_for"] else ""
-    console.print(Text(f"{comparison.algorithm} on {graph['name']}{stand_in}, {comparison.gpu}", style="bold"))
+    reading = f", reading {comparison.reading}" if comparison.reading else ""
+    console.print(Text(f"{comparison.algorithm} on {graph['name']}{stand_in}, {comparison.gpu}{reading}", style="bold"))
     lines: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
         ("style", lambda r: r["style"]),
         ("check", lambda r: r["check"]),
@@ -174,6 +175,8 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         ("  saved", lambda r: _percent(r["flits_saved"])),
         ("interconnect stall cycles", lambda r: thousands(r["interconnect_stall_cycles"])),
         ("  saved", lambda r: _percent(r["interconnect_stall_cycles_saved"])),
+        ("  reply network, L2 input", lambda r: thousands(r["simulator_stall_cycles"])),
+        ("    saved", lambda r: _percent(r["simulator_stall_cycles_saved"])),
     ]
     if rows[0]["energy_joules"] is not None:
         lines += energy_lines(rows)

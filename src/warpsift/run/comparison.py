@@ -16,7 +16,7 @@ from warpsift.costs.energy import EnergyReport, combine
 from warpsift.costs.sensitivity import conclude, of_ratio
 from warpsift.graph import CsrGraph
 from warpsift.run.execute import run_request
-from warpsift.run.interconnect import flits, stalls
+from warpsift.run.interconnect import flits, simulator_stalls, stalls
 from warpsift.run.observer import Observer
 from warpsift.run.record import RunResult
 from warpsift.run.request import Request, RequestError, algorithm_named, make_request
@@ -75,7 +75,9 @@ class Entry:
         mine, base = measured_counters(self.result), measured_counters(self.baseline)
         found = {"flits": (flits(mine), flits(base))}
         found["interconnect_stall_cycles"] = (sum(stalls(mine).values()), sum(stalls(base).values()))
-        values = {name: value for name, (value, _) in found.items()}
+        found["simulator_stall_cycles"] = (_printed(mine), _printed(base))
+        values: dict[str, Any] = {name: value for name, (value, _) in found.items()}
+        values["simulator_stalls"] = simulator_stalls(mine)
         return values | {
             f"{name}_saved": 1 - value / before if before else None for name, (value, before) in found.items()
         }
@@ -107,6 +109,12 @@ class Entry:
             return None
         rows = [asdict(row) for row in of_ratio(base, mine)]
         return {"coefficients": rows, "conclusion": conclude([(base, mine)])}
+
+
+def _printed(counters: Mapping[str, int]) -> int:
+    """Stall cycles that GPGPU-Sim would print: reply network and L2 input."""
+    found = simulator_stalls(counters)
+    return found["reply_network"] + found["l2_input"]
 
 
 def _ratio(part: float, whole: float) -> float:
@@ -163,6 +171,7 @@ class Comparison:
     graph: str
     gpu: str
     entries: list[Entry]
+    reading: str | None = None
 
     def as_dict(self, sensitivity: bool = False) -> dict[str, Any]:
         units = [entry.as_dict() for entry in self.entries]
@@ -174,6 +183,7 @@ class Comparison:
             "algorithm": self.algorithm,
             "graph": self.entries[0].result.graph,
             "gpu": self.gpu,
+            "reading": self.reading,
             "units": units,
         }
 
@@ -185,7 +195,7 @@ def compare(
     requests = check_comparison(algorithm, graph.name, units, choices)
     results = {key: run_request(request, graph, observer) for key, request in requests.items()}
     entries = [Entry(result, results[BASELINE, style]) for (_, style), result in results.items()]
-    return Comparison(algorithm, graph.name, choices["gpu"], entries)
+    return Comparison(algorithm, graph.name, choices["gpu"], entries, choices.get("reading"))
 
 
 def check_comparison(

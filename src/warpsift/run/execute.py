@@ -92,6 +92,7 @@ def run_request(request: Request, graph: CsrGraph, observer: Observer | None = N
         values=outcome.values,
         launches=sink.launches,
         host_seconds=host_seconds,
+        reading=request.reading,
     )
     weights = weights_note(given, graph, options.seed)
     result.notes |= {"weights": weights} if weights else {}

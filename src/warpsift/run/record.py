@@ -108,6 +108,7 @@ class RunResult:
     energy: dict[str, Any] = field(default_factory=dict)
     array_traffic: dict[str, list[int]] = field(default_factory=dict)  # columns: `launch_history.TRAFFIC`
     timeline: dict[str, Any] = field(default_factory=dict)  # of launches, see `launch_history.timeline`
+    reading: str | None = None  # whose choices it was run with
     energy_report: EnergyReport | None = None  # what `energy` was written from: its charges, one per price
     engine: Any = None  # the `Engine` that timed it, for samples and per-launch counters
 
@@ -162,6 +163,7 @@ class RunResult:
             "algorithm": self.algorithm,
             "style": self.style,
             "unit": self.unit,
+            "reading": self.reading,
             "graph": self.graph,
             "options": self.options,
             "check": self.check,

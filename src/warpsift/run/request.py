@@ -15,6 +15,7 @@ from warpsift.algorithms import ALGORITHMS, Algorithm, Options
 from warpsift.algorithms.options import check_declared, declaration_of, is_declared, joined, option, option_names
 from warpsift.errors import WarpsiftError, unknown
 from warpsift.graph import CsrGraph, load_graph
+from warpsift.run.reading import decide, reading_named
 from warpsift.units import Unit, resolve, units
 
 
@@ -41,6 +42,10 @@ class Request:
     style: str = option("frontier", "How the algorithm is written; default: the first of its styles.")
     unit: str = option("none", "Special hardware, which decides the style (see 'warpsift list units').")
     gpu: str | None = option(None, "Time it on this machine (see 'warpsift list machines').")
+    reading: str | None = option(
+        None,
+        "Choices for what the papers leave open: authors, hardware or a .toml file (see 'warpsift list readings').",
+    )
     overrides: Mapping[str, Any] = field(default_factory=dict)  # machine parameters, such as {"l2.ways": 8}
     options: Options = field(default_factory=Options)  # of the algorithm and the unit
     check: bool = option(True, "Compare the answer with an independent one.")
@@ -110,6 +115,7 @@ def make_request(algorithm: str, graph: str, choices: Mapping[str, Any]) -> Requ
     unit = resolve(own.get("unit", "none"))
     known = options_type(chosen, unit)
     given = {name: value for name, value in choices.items() if name not in own}
+    _read(own, given, (chosen, unit, known))
     for name in given:
         if name not in option_names(known):
             raise RequestError(_not_an_option(name, chosen, known))
@@ -123,6 +129,21 @@ def make_request(algorithm: str, graph: str, choices: Mapping[str, Any]) -> Requ
                 f"leave it out, or choose style '{styles[0]}'"
             )
     return request
+
+
+def _read(own: dict[str, Any], given: dict[str, Any], run: tuple[Algorithm, Unit | None, type[Options]]) -> None:
+    """Add what the reading says, if there is one, wherever nothing else was said."""
+    if own.get("reading") is None:
+        return
+    chosen, unit, known = run
+    style = _style(chosen, unit, own.get("style"))
+    said = decide(reading_named(own["reading"]), unit, style, chosen.name, own.get("gpu"))
+    own["gpu"] = said.gpu
+    own["overrides"] = {**said.overrides, **own.get("overrides", {})}
+    reads = {f.name: declaration_of(f).styles for f in fields(known)}
+    for name, value in said.options.items():
+        if name in reads and (not reads[name] or style in reads[name]):
+            given.setdefault(name, value)
 
 
 def _style(chosen: Algorithm, unit: Unit | None, named: str | None) -> str:

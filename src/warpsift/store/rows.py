@@ -20,7 +20,7 @@ from warpsift.store.store import Record
 Row = dict[str, Any]
 IDENTITY = ("algorithm", "graph", "style", "unit", "gpu")
 # Of a result: elsewhere in the row, or no numbers of the run as a whole.
-_ASIDE = {"algorithm", "style", "unit", "graph", "options", "phases", "machine", "array_traffic", "timeline"}
+_ASIDE = {"algorithm", "style", "unit", "reading", "graph", "options", "phases", "machine", "array_traffic", "timeline"}
 
 
 class QueryError(WarpsiftError):
@@ -33,6 +33,7 @@ def flat_row(record: Record) -> Row:
     row: Row = {name: request.get(name) for name in IDENTITY}
     row["graph"] = record.graph["name"]
     row["status"] = record.status
+    row["reading"] = request.get("reading")
     row |= dict(result.get("options") or request["options"])
     row["visibility_ctas"] = request.get("visibility_ctas")
     row |= {name: request[name] for name in LOADING if name in request}  # older stores lack them

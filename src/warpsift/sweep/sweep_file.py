@@ -156,6 +156,8 @@ def _request(choice: Mapping[str, Any], folder: Path | None) -> Request:
         own["gpu"] = _beside(folder, own["gpu"])
     elif overrides:
         raise SweepError(f"'{next(iter(overrides))}' is a machine parameter, but the point names no gpu")
+    if own.get("reading") is not None:
+        own["reading"] = _beside(folder, own["reading"])
     _check_unit(own.get("unit", "none"))
     return make_request(algorithm, graph, {**own, "overrides": overrides})
 

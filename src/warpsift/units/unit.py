@@ -59,6 +59,8 @@ class Unit:
     scheduled: Sequence[str] = ()  # algorithms whose list of active vertices another unit may make
     area_choices: Mapping[str, Sequence[str]] = MappingProxyType({})  # how it may be built: keywords of `area`
     network_stalls: Sequence[str] = ()  # its counters of cycles in which it waits for the interconnect
+    reply_stalls: Sequence[str] = ()  # of these, for room in the reply network
+    full_stalls: Sequence[str] = ()  # its counters of cycles in which the network waits for it: it is full
     options: type[Options] | None = None  # what a user may choose beyond the algorithm's options
     tables: Path  # folder with its prices (prices.toml) and gate counts
 

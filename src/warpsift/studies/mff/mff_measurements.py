@@ -14,7 +14,7 @@ from warpsift.engine.counters import Counters
 from warpsift.graph import CsrGraph
 from warpsift.machines import Machine, load_machine
 from warpsift.run.execute import run_request
-from warpsift.run.interconnect import flits, stalls
+from warpsift.run.interconnect import flits, simulator_stalls, stalls
 from warpsift.run.observer import Observer
 from warpsift.run.request import make_request
 from warpsift.run.run_energy import energy_of, has_prices
@@ -101,6 +101,7 @@ def figures(total: Counters, machine: Machine, unit: str) -> Row:
         "noc_flits": flits(total),
         "noc_stall_cycles": sum(stalls(total).values()),
         "noc_stalls": stalls(total),
+        "simulator_stalls": simulator_stalls(total),
         "bandwidth": (total.dram_reads + total.dram_writes)
         * machine.dram.burst_bytes
         / (cycles / (machine.clocks.core_mhz * 1e6))

@@ -34,7 +34,8 @@ class MffUnit(Unit):
     place = Place.BEFORE_L2
     style = "vertex"
     scheduled = ("bfs", "sssp", "wcc")  # PageRank works on all vertices
-    network_stalls = ("mff_stall_reply_cycles",)
+    network_stalls = reply_stalls = ("mff_stall_reply_cycles",)
+    full_stalls = ("mff_stall_job_cycles",)
     tables = Path(__file__).parent
 
     def drivers(self, machine: Machine | None) -> Mapping[str, Driver]:

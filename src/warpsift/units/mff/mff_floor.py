@@ -26,8 +26,8 @@ def bounds(machine: Machine, counters: Mapping[str, int]) -> dict[str, float]:
     dram_bytes = (counters["dram_reads"] + counters["dram_writes"]) * machine.dram.burst_bytes
     bytes_per_cycle = machine.peak_dram_bytes_per_second / (clocks.core_mhz * 1e6)
     return {
-        "updates": 2 * counters["mff_words"] / (slices * unit.updates_per_cycle) * from_l2,
-        "lookups": counters["mff_tag_searches"] / (slices * unit.lookups_per_cycle) * from_l2,
+        "updates": 2 * counters["mff_words"] / (slices * unit.updates_of_unit(slices)) * from_l2,
+        "lookups": counters["mff_tag_searches"] / (slices * unit.lookups_of_unit(slices)) * from_l2,
         "replies": replies / (slices * unit.replies_per_cycle) * from_l2,
         "ports": 0.0 if machine.ideal.noc else flits * from_noc,
         "dram": 0.0 if machine.ideal.dram else dram_bytes / bytes_per_cycle,

@@ -159,10 +159,15 @@ def issue_tick(S):
         engine = ctz(mask)
         mask &= mask - 1
         G = engine_row(M.p_engines, engine)
+        if G.ready > l2(S).cycle:
+            continue
         K = command_row(M.p_commands, G.first)
+        before = M.registers_used
         if issue_thread(S, G.first) == 0:
             M.mff_stall_register_cycles += 1
             return
+        if M.allocations > 0:  # the write port of its bank takes the registers one after the other
+            G.ready = l2(S).cycle + (M.registers_used - before + M.allocations - 1) // M.allocations
         if K.entry == K.entries:
             G.first = K.next
             if G.first < 0:

@@ -32,7 +32,11 @@ class MffSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     lines_per_memory_unit: Annotated[int, entries(1, 65536, "lines")] = 20  # section 6.1
     line_allocation: Literal["fill", "issue"] = "fill"  # 20 lines for 256 tags: a line per outstanding read is too few
     fetch_bytes: Literal[32, 128] = 128  # what a tag miss reads; the paper's Line Data holds cache blocks of 128 bytes
-    # Left open by the paper; one port of each structure per memory unit is the least.
+    # Left open by the paper; one port of each structure per memory unit is the least. `ports`: whose the lookups and
+    # updates are. "engine": each Issue Engine has a bank of registers with a read and a write port (8192 = 32 x 256),
+    # so it allocates and updates so many per clock; the memory units share these updates evenly, and look up as many,
+    # since a register's request is issued "as soon as the register becomes V state" (section 5).
+    ports: Literal["memory_unit", "engine"] = "memory_unit"
     lookups_per_cycle: Annotated[int, _PORTS] = 1
     updates_per_cycle: Annotated[int, _PORTS] = 1
     replies_per_cycle: Annotated[int, _PORTS] = 1
@@ -40,6 +44,23 @@ class MffSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     words_per_reply: Annotated[int, Bounds(1, 32, "words", "a line of 128 bytes has 32")] = 1
     # from a register's update to the tag unit of another memory unit
     crossing_cycles: Annotated[int, LATENCY_OR_MORE] = 1
+
+    def updates_of_unit(self, memory_units: int) -> int:
+        """Registers that one memory unit updates in a clock."""
+        if self.ports == "memory_unit":
+            return self.updates_per_cycle
+        return max(1, self.issue_engines * self.updates_per_cycle // memory_units)
+
+    def lookups_of_unit(self, memory_units: int) -> int:
+        """Tag lookups that one memory unit makes in a clock."""
+        if self.ports == "memory_unit":
+            return self.lookups_per_cycle
+        return max(1, self.issue_engines * self.lookups_per_cycle // memory_units)
+
+    @property
+    def allocations_of_engine(self) -> int:
+        """Registers that an issue engine allocates in a clock; 0: all of one thread in one line of C."""
+        return 0 if self.ports == "memory_unit" else self.updates_per_cycle
 
     def problems(self, machine: Any = None) -> Iterator[str]:
         """Texts of what no hardware could have, in this machine if one is given."""

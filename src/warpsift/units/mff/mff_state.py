@@ -48,7 +48,15 @@ COMMAND = np.dtype(
     ],
     align=True,
 )
-ENGINE = np.dtype([("first", np.int64), ("last", np.int64), ("jobs", np.int64)], align=True)
+ENGINE = np.dtype(
+    [
+        ("first", np.int64),
+        ("last", np.int64),
+        ("jobs", np.int64),
+        ("ready", np.int64),  # L2 cycle from which its registers' write port is free again
+    ],
+    align=True,
+)
 REGISTER = np.dtype(
     [
         ("next", np.int64),  # Ptr: the next register that waits for the same line
@@ -155,6 +163,7 @@ MFF = np.dtype(
         ("whole_line", np.int64),
         ("lookups", np.int64),
         ("updates", np.int64),
+        ("allocations", np.int64),  # registers per engine and cycle; 0: a thread's at once
         ("replies", np.int64),
         ("words_per_reply", np.int64),
         ("crossing", np.int64),
@@ -216,7 +225,8 @@ def allocate(arena: Arena, machine: Machine) -> None:
     M.units, M.engines, M.jobs_per_engine = units, spec.issue_engines, spec.jobs_per_engine
     M.registers, M.tags, M.line_entries = spec.work_registers, spec.tags_per_memory_unit, spec.lines_per_memory_unit
     M.at_issue, M.whole_line = spec.line_allocation == "issue", spec.fetch_bytes == LINE_BYTES
-    M.lookups, M.updates, M.replies = spec.lookups_per_cycle, spec.updates_per_cycle, spec.replies_per_cycle
+    M.lookups, M.updates = spec.lookups_of_unit(units), spec.updates_of_unit(units)
+    M.allocations, M.replies = spec.allocations_of_engine, spec.replies_per_cycle
     M.words_per_reply, M.crossing = spec.words_per_reply, spec.crossing_cycles
     # Commands in job entries, in the networks' queues, and in front of the unit. An ideal network holds back nobody:
     # a kernel that only scatters then has most of its commands under way at once.

@@ -2,10 +2,11 @@
 
 In each L2 clock
   - every issue engine with a job allocates the registers of one thread in one line of C, in order, while there are
-    enough free ones, and hands them to the tag unit of that line's memory unit;
-  - every memory unit takes one packet from its L2 slice into Line Data, updates `updates_per_cycle` registers that
+    enough free ones, and hands them to the tag unit of that line's memory unit (with `ports = "engine"` it is then
+    busy for a clock per register);
+  - every memory unit takes one packet from its L2 slice into Line Data, updates `updates_of_unit` registers that
     wait for data (C state: read the C entry, become V state, go to the tag unit of the word wanted; V state: send
-    the word to the core, or set the bit), sends waiting completion messages, and makes `lookups_per_cycle` tag lookups.
+    the word to the core, or set the bit), sends waiting completion messages, and makes `lookups_of_unit` tag lookups.
 Whoever lacks a register, a tag, a line or room waits, and those behind wait too. The C entries, the words and the bits
 are those of the device memory itself.
 

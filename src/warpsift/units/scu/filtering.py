@@ -11,6 +11,8 @@ its 4 highest bits, the set's FIFO pointer. With costs, the set's words come fir
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -24,6 +26,7 @@ MULTIPLIER = 2654435761  # Knuth, The Art of Computer Programming 3, section 6.4
 POINTER_SHIFT = 28
 POINTER_MASK = 0xF << POINTER_SHIFT
 WORD_BYTES = 4
+UNIQUE_BITS, BEST_COST_BITS = 33, 96  # of an entry with its tag (table 2: 132 KB, 192 KB)
 
 # outcomes
 DROPPED, INSERTED, REPLACED, IMPROVED = 0, 1, 2, 3
@@ -37,6 +40,17 @@ class HashError(WarpsiftError):
 def set_of(key, sets):
     """Multiplicative hash; the product's high bits choose the set, so any number of sets will do."""
     return ((np.int64(key) * MULTIPLIER & 0xFFFFFFFF) * sets) >> 32
+
+
+def entries_of(size_bytes: int, word_bytes: int, tagged_bits: int, tagged: bool) -> int:
+    """Entries of a table of so many bytes: words alone, or with their tags, the power of two nearest to the bytes.
+
+    The paper's sizes are such powers (table 2), rounded where it rounds: 1 MB is 262,144 x 33 bit, 1.2 MB is 32,768 x
+    36 bytes. What lies in device memory is the words: an ID beside its cost needs no further tag there.
+    """
+    if not tagged:
+        return size_bytes // word_bytes
+    return 1 << round(math.log2(max(1.0, 8 * size_bytes / tagged_bits)))
 
 
 def bits_for(count: int) -> int:
@@ -100,11 +114,13 @@ class FilterTable(HashTable):
         ways: int = 16,
         life: Life = "clear",
         fits: bool = False,
+        tagged: bool = False,
     ) -> None:
         entry = WORD_BYTES if cost_dtype is None else 2 * WORD_BYTES
         if cost_dtype is not None and np.dtype(cost_dtype).itemsize != WORD_BYTES:
             raise HashError(f"table '{name}': costs of {np.dtype(cost_dtype)} do not fit an entry's 4 bytes")
-        super().__init__(name, size_bytes // (entry * ways), ways, keys, life, fits)
+        entries = entries_of(size_bytes, entry, UNIQUE_BITS if cost_dtype is None else BEST_COST_BITS, tagged)
+        super().__init__(name, entries // ways, ways, keys, life, fits)
         self.cost_dtype = None if cost_dtype is None else np.dtype(cost_dtype)
         self.words_per_set = ways * (entry // WORD_BYTES)
         self.array: DeviceArray = gpu.memory.empty(name, self.most_sets * self.words_per_set, np.uint32)

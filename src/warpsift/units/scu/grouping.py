@@ -16,7 +16,7 @@ from numba import njit
 
 from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
 from warpsift.simt import DeviceArray, Gpu
-from warpsift.units.scu.filtering import POINTER_SHIFT, WORD_BYTES, HashTable, note_previous, set_of
+from warpsift.units.scu.filtering import POINTER_SHIFT, WORD_BYTES, HashTable, entries_of, note_previous, set_of
 from warpsift.units.scu.scu_spec import Life
 from warpsift.units.scu.scu_trace import sectors_of
 
@@ -25,6 +25,7 @@ NODES_PER_BLOCK = LINE_BYTES // NODE_BYTES
 COUNT_SHIFT = 24
 SLOTS_PER_ENTRY = 8
 ENTRY_BYTES = SLOTS_PER_ENTRY * WORD_BYTES
+GROUP_BITS = 8 * (ENTRY_BYTES + WORD_BYTES)  # with its tag (table 2: 144 KB)
 
 # state of a grouping operation
 NEXT_PLACE, EVICTIONS, ASSIGNED, ELEMENT, FLUSHED_SETS = range(5)
@@ -46,8 +47,9 @@ class GroupTable(HashTable):
         group: int = SLOTS_PER_ENTRY,
         life: Life = "clear",
         fits: bool = False,
+        tagged: bool = False,
     ) -> None:
-        sets = size_bytes // (ENTRY_BYTES * ways)
+        sets = entries_of(size_bytes, ENTRY_BYTES, GROUP_BITS, tagged) // ways
         if life == "persistent":  # its entries are evicted at the end of every operation: nothing could persist
             life = "clear"
         super().__init__(name, sets, ways, -(-keys // NODES_PER_BLOCK), life, fits)

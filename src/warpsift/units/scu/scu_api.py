@@ -68,17 +68,16 @@ class Scu:
     # ------------------------------------------------------------------ tables
     def filter_table(self, name: str, size_bytes: int, keys: int, **options) -> FilterTable:
         """A table for filtering IDs below `keys`; `cost_dtype=` for unique-best-cost, `life=` as in `ScuSpec`."""
-        defaults = {"ways": self.spec.hash_ways, "life": self.spec.other_life, "fits": self.spec.fit_tables}
-        return FilterTable(self.gpu, name, size_bytes, keys, **(defaults | options))
+        return FilterTable(self.gpu, name, size_bytes, keys, **(self._table_defaults() | options))
 
     def group_table(self, name: str, size_bytes: int, keys: int, **options) -> GroupTable:
-        defaults = {
-            "ways": self.spec.hash_ways,
-            "life": self.spec.other_life,
-            "fits": self.spec.fit_tables,
-            "group": self.spec.group_elements,
-        }
+        defaults = self._table_defaults() | {"group": self.spec.group_elements}
         return GroupTable(self.gpu, name, size_bytes, keys, **(defaults | options))
+
+    def _table_defaults(self) -> dict[str, Any]:
+        spec = self.spec
+        tagged = spec.table_entries == "tagged"
+        return {"ways": spec.hash_ways, "life": spec.other_life, "fits": spec.fit_tables, "tagged": tagged}
 
     # ------------------------------------------------------------------ operations
     def bitmask(

@@ -3,8 +3,9 @@
 Logic is what synthesis made of it (`synthesis_table`), or estimated from gate counts. Storage is priced in three ways,
 since the paper does not say which it used (docs/area.md; none explains its 13.27 mm2):
     sram            compiled arrays, as CACTI has them
-    flip_flop       bits in flip-flops, one copy per lane, with the multiplexers that read any word
+    flip_flop       bits in flip-flops, with the multiplexers that read any word
     shift_register  the same without multiplexers: words leave in the order in which they came
+Whether there is one set of buffers or one per lane is the spec's (`resources`), as in timing.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from warpsift.costs.area import AreaReport, Part, flip_flops_mm2, gate_counts, g
 from warpsift.costs.coefficients import prices_in
 from warpsift.costs.cost_errors import CostNameError, unknown
 from warpsift.units.scu import synthesis_table
-from warpsift.units.scu.scu_buffers import FetchFifo
+from warpsift.units.scu.scu_buffers import FetchFifo, Resources
 from warpsift.units.scu.scu_spec import ScuSpec
 
 STORAGE = ("sram", "flip_flop", "shift_register")
@@ -41,21 +42,23 @@ class Built:
             raise CostNameError(unknown("logic", self.logic, LOGIC))
 
 
-def _buffer(size_bytes: int, width: int, built: Built) -> Part:
-    """A FIFO, as a two-ported array or as flip-flops (then one copy per lane)."""
+def _buffer(size_bytes: int, spec: ScuSpec, built: Built) -> Part:
+    """A FIFO, as a two-ported array or as flip-flops; as often as the unit has it."""
+    copies = spec.copies
     if built.storage != "sram":
-        bits = 8 * size_bytes * width
+        bits = 8 * size_bytes * copies
         mm2 = flip_flops_mm2(bits, built.node_nm)
         if built.storage == "flip_flop":
             per_bit = gate_counts(HERE)["read_multiplexer"]["gates_per_bit"]
             mm2 += gates_mm2({"gates_fixed": per_bit * bits}, built.node_nm)
         per_mm2 = prices_in(HERE, "scu").coefficients["logic_leakage_per_mm2"].value
         kind = built.storage.replace("_", " ")
-        return Part(storage_mm2=mm2, leakage_w=mm2 * per_mm2, note=f"{size_bytes} B x {width}, {kind}")
-    # One word holds an element of every lane, 64 bit each: wider units have wider, not more, buffers.
-    word_bits = {1: 64, 2: 128}.get(width, 256)
+        return Part(storage_mm2=mm2, leakage_w=mm2 * per_mm2, note=f"{size_bytes} B x {copies}, {kind}")
+    # One buffer for all lanes has words of an element of every lane, 64 bit each; a lane's own has 64.
+    word_bits = 64 if copies > 1 else {1: 64, 2: 128}.get(spec.width, 256)
     found = cacti_table.figures("fifo", size_bytes, word_bits, built.node_nm)
-    return Part(found.area_mm2, leakage_w=found.leakage_mw / 1e3, note=f"{size_bytes} B, {word_bits} bit, 1R1W")
+    note = f"{size_bytes} B x {copies}, {word_bits} bit, 1R1W"
+    return Part(copies * found.area_mm2, leakage_w=copies * found.leakage_mw / 1e3, note=note)
 
 
 def _synthesised_mm2(block: str, width: int, node_nm: int) -> float:
@@ -84,10 +87,10 @@ def area(spec: ScuSpec, built: Built | None = None) -> AreaReport:
     built = built or Built()
 
     def part(block: str, size_bytes: int) -> Part:
-        storage = _buffer(size_bytes, spec.width, built)
+        storage = _buffer(size_bytes, spec, built)
         return Part(storage.storage_mm2, _logic_mm2(block, spec.width, built), storage.leakage_w, storage.note)
 
-    requests = spec.inflight_requests or FetchFifo.of(spec).ring_sectors  # 0: as many as the FIFO holds
+    requests = Resources.of(spec).inflight_requests or FetchFifo.of(spec).ring_sectors  # 0: as the FIFO holds
     units = 2 if built.enhanced else 1  # the second serves filtering and grouping (paper, Fig. 8)
     coalescers = _logic_mm2("coalescing_unit", spec.width, built, units) * requests / 32  # counts are for 32 entries
     parts = {
@@ -100,6 +103,7 @@ def area(spec: ScuSpec, built: Built | None = None) -> AreaReport:
     if built.enhanced:
         parts["filtering_grouping"] = part("filtering_grouping", spec.hash_buffer_bytes)
     logic = synthesis_table.source_of(spec.width) if built.logic == "synthesised" else "gate counts"
-    storage = "CACTI" if built.storage == "sram" else f"{built.storage.replace('_', ' ')}s, a copy per lane"
+    storage = "CACTI" if built.storage == "sram" else f"{built.storage.replace('_', ' ')}s"
+    storage += f", {spec.copies} copies" if spec.copies > 1 else ""
     note = f"logic: {logic}; storage: {storage} (docs/area.md, docs/hdl.md); the paper's figure is unresolved"
     return AreaReport("scu", built.node_nm, parts, gate_counts(HERE)["paper"], note)

@@ -14,7 +14,7 @@ from warpsift.hardware import LINE_BYTES
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import UnitOperation
 from warpsift.units.scu import scu_state as state
-from warpsift.units.scu.scu_buffers import elements_ahead, inputs_ahead, vector_share_lines
+from warpsift.units.scu.scu_buffers import Resources, elements_ahead, inputs_ahead, vector_share_lines
 from warpsift.units.scu.scu_spec import ScuSpec
 from warpsift.units.scu.scu_trace import BUFFER_ROW_BYTES, BY_INPUT, ScuChunk, ScuSetup, Vector
 
@@ -30,7 +30,7 @@ class ScuComponent(UnitComponent):
         return scu_calls
 
     def ports(self, machine: Machine) -> int:
-        return 1 + machine.unit("scu").hash_ports
+        return 1 + Resources.of(machine.unit("scu")).hash_ports
 
     def allocate(self, arena: Arena, machine: Machine) -> None:
         self.spec: ScuSpec = machine.unit("scu")
@@ -80,16 +80,14 @@ def request_buffer(spec: ScuSpec, setup: ScuSetup) -> tuple[int, int]:
     """How many probes wait in the request buffer at most, and how many sets it holds."""
     if setup.entry_bytes == 0 or spec.probe_limit == -1:
         return state.MOST_PROBES, state.MOST_PROBES
-    rows = max(2, min(state.MOST_PROBES, spec.hash_buffer_bytes // BUFFER_ROW_BYTES))
+    rows = max(2, min(state.MOST_PROBES, Resources.of(spec).hash_bytes // BUFFER_ROW_BYTES))
     return rows, rows if setup.entry_bytes <= BUFFER_ROW_BYTES else rows // 2
 
 
 def _configure(U: Any, arrays: dict[str, np.ndarray], spec: ScuSpec, setup: ScuSetup) -> None:
     U.follows, U.compares = setup.follows, setup.compares
     U.probe_rows, U.probe_entries = request_buffer(spec, setup)
-    # One probe per cycle and port: the buffer is searched, and a set decided, once per cycle. Several ports would be
-    # several such units, each with the sets of its lines.
-    U.probe_rate = spec.width if spec.ideal_hash else min(spec.width, max(1, spec.hash_ports))
+    U.probe_rate = Resources.of(spec).probes_per_cycle
     if not spec.ideal_hash:
         U.clear_line, U.clear_lines = setup.clear_address // LINE_BYTES, setup.clear_lines
     vectors = [v for v in setup.vectors if v.lines]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from warpsift.hardware import SECTOR_BYTES, SECTORS_PER_LINE
+from warpsift.units.scu.scu_buffers import Resources
 
 if TYPE_CHECKING:
     from warpsift.machines import Machine
@@ -22,6 +23,7 @@ BOUNDS = ("width", "probes", "in_flight", "ports", "dram")
 def bounds(machine: Machine, counters: Mapping[str, int]) -> dict[str, float]:
     """Least cycles of one operation under each bound."""
     spec, noc = machine.unit("scu"), machine.noc
+    has = Resources.of(spec)
     least_latency = machine.l2.latency_cycles + 2 * noc.hop_latency_cycles
     reads = counters["scu_read_requests"] + counters["scu_vector_requests"]
     per_cycle = machine.clocks.noc_mhz / machine.clocks.core_mhz  # flits of one port
@@ -31,16 +33,15 @@ def bounds(machine: Machine, counters: Mapping[str, int]) -> dict[str, float]:
         counters["scu_hash_reads"] * max(1, spec.hash_ways * 4 // SECTOR_BYTES),
         counters["l2_read_accesses"] - SECTORS_PER_LINE * reads,
     )
-    ports = reply_flits / ((1 + spec.hash_ports) * per_cycle)
+    ports = reply_flits / ((1 + has.hash_ports) * per_cycle)
     if noc.reply_sectors_per_packet == 1 and noc.flit_bytes >= SECTOR_BYTES:
-        ports = max(ports, set_flits / (max(1, spec.hash_ports) * per_cycle))
-    probes_per_cycle = spec.width if spec.ideal_hash else min(spec.width, max(1, spec.hash_ports))
+        ports = max(ports, set_flits / (max(1, has.hash_ports) * per_cycle))
     dram_bytes = (counters["dram_reads"] + counters["dram_writes"]) * machine.dram.burst_bytes
     bytes_per_cycle = machine.peak_dram_bytes_per_second / (machine.clocks.core_mhz * 1e6)
     return {
         "width": counters["scu_addresses"] / spec.width,
-        "probes": counters["scu_hash_probes"] / probes_per_cycle,
-        "in_flight": reads * least_latency / spec.inflight_requests if spec.inflight_requests else 0.0,
+        "probes": counters["scu_hash_probes"] / has.probes_per_cycle,
+        "in_flight": reads * least_latency / has.inflight_requests if has.inflight_requests else 0.0,
         "ports": 0.0 if machine.ideal.noc else ports,
         "dram": 0.0 if machine.ideal.dram else dram_bytes / bytes_per_cycle,
     }

@@ -17,6 +17,7 @@ from warpsift.simt.stream import UnitInfo
 from warpsift.units.scu import scu_trace, scu_walk
 from warpsift.units.scu.filtering import DROPPED, WORD_BYTES, FilterTable
 from warpsift.units.scu.grouping import ASSIGNED, EVICTIONS, FLUSHED_SETS, SLOTS_PER_ENTRY, GroupTable
+from warpsift.units.scu.scu_buffers import Resources
 from warpsift.units.scu.scu_spec import ScuSpec
 from warpsift.units.scu.scu_trace import (
     BY_EVICTED,
@@ -195,7 +196,7 @@ class ScuOperation:
             self._group_state = np.zeros(5, np.int64)
             room = min(CHUNK_ELEMENTS * SLOTS_PER_ENTRY, self.access.survivors) + 2 * MOST_PER_SET
             self._assigned = tuple(np.empty(room, np.int64) for _ in range(3))
-        self._open = scu_trace.no_open_lines(spec.store_open_lines)
+        self._open = scu_trace.no_open_lines(Resources.of(spec).open_lines)
         table = self.table
         if table is None:
             return 0, 0
@@ -237,7 +238,9 @@ class ScuOperation:
         n = len(piece[0])
         runs = np.zeros(n * len(streams) + 1, RUN)
         base, size, stride = (np.array(column, np.int64) for column in zip(*streams, strict=True))
-        made = scu_trace.make_runs(runs, (*piece, positions), n, base, size, stride)
+        beside = self.spec.second_operand == "beside"
+        assert not beside or len(streams) <= 2, "an element has one second operand"
+        made = scu_trace.make_runs(runs, (*piece, positions), n, base, size, stride, beside)
         if data is None:
             runs["sectors"] = 0
         if final and self._cursor[scu_walk.SLOTS]:  # dropped inputs behind the last element took time too

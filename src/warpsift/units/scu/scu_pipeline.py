@@ -155,7 +155,9 @@ def fetch_tick(S):
                 break
             U.head_run += 1  # a run without elements
             continue
-        if request_done(S, np.int64(DATA), load(U.p_run_request, U.head_run & (RUNS - 1))) == 0:
+        row = U.head_run & (RUNS - 1)
+        arrived = request_done(S, np.int64(DATA), load(U.p_run_request, row))
+        if arrived == 0 or request_done(S, np.int64(DATA), load(U.p_run_second, row)) == 0:
             U.fetch_cause = NO_DATA
             break
         taken = min(here, budget)
@@ -169,7 +171,7 @@ def fetch_tick(S):
         budget -= taken
         U.scu_elements_fetched += taken
         U.fetched += taken
-        U.ring_free = load(U.p_run_free, U.head_run & (RUNS - 1))
+        U.ring_free = load(U.p_run_free, row)
         U.head_done += taken
         if U.head_done == R.elements:
             U.head_done = 0
@@ -200,11 +202,31 @@ def begin_run(S):
     return np.int64(1)
 
 
+@compiled(i64, S_t, i64)
+def request_second(S, row):
+    """Ask for the second operands that are fetched beside a run's elements; 0 if that must wait."""
+    U = scu(S)
+    R = run_row(U.p_runs, row)
+    serial = np.int64(-1)
+    if R.second_sectors != 0:
+        serial = coalesce_read(S, R.second_line, R.second_sectors)
+        if serial < 0:
+            U.address_cause = -1 - serial
+            U.data_waits |= 1 if U.address_cause == NETWORK else 0
+            return np.int64(0)
+    store(U.p_run_second, row, serial)
+    store(U.p_run_free, row, window_place(S))
+    U.address_requested = 2
+    return np.int64(1)
+
+
 @compiled(i64, S_t)
 def request_run(S):
-    """Ask for the line of the present run; 0 if that must wait (the cause is left in U.address_cause)."""
+    """Ask for the lines of the present run; 0 if that must wait (the cause is left in U.address_cause)."""
     U = scu(S)
     row = U.address_run & (RUNS - 1)
+    if U.address_requested == 1:
+        return request_second(S, row)
     R = run_row(U.p_runs, row)
     serial = np.int64(-1)
     if R.sectors != 0:
@@ -221,9 +243,8 @@ def request_run(S):
             U.row_open &= U.row_asks ^ 1
             U.row_asks = 1
     store(U.p_run_request, row, serial)
-    store(U.p_run_free, row, window_place(S))
     U.address_requested = 1
-    return np.int64(1)
+    return request_second(S, row)
 
 
 @compiled(i64, S_t, i64)
@@ -259,7 +280,7 @@ def address_tick(S):
             budget -= spent
             continue
         if U.elements_left > 0:
-            if U.address_requested == 0 and request_run(S) == 0:
+            if U.address_requested != 2 and request_run(S) == 0:
                 break
             taken = min(budget, U.elements_left)
             if enter_fifo(S, taken) == 0:

@@ -32,7 +32,6 @@ from warpsift.units.scu.scu_state import (
     probe_row,
     scu,
 )
-from warpsift.units.scu.scu_trace import EVICTED_GROUPS
 
 
 @compiled(i64, S_t)
@@ -75,7 +74,7 @@ def hash_write(S):
     if U.hash_step == 0:  # first, so that the evicted entry is read before its place is written
         if P.evict_sectors != 0:
             groups = popcount(P.evict_sectors)
-            if U.groups_held + groups > EVICTED_GROUPS:
+            if U.groups_held + groups > U.evicted_groups:
                 return np.int64(0)
             eviction = U.evictions_sent & (PROBES - 1)
             token = (eviction << 3) | TO_EVICTION

@@ -24,6 +24,9 @@ class ScuSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     # elements per cycle (table 2: 4 on GTX 980, 1 on TX1)
     width: Annotated[int, Bounds(1, 16, "elements per cycle", "the hardware description is built for up to 16")] = 4
+    # Who has the buffers, requests in flight, merge window, open lines and hash ports below: the unit, or each lane of
+    # its width. Table 1 is one for widths 1 and 4, while the area grows 3.64-fold (section 6.4): that speaks for lanes.
+    resources: Literal["unit", "lane"] = "unit"
     # table 1; shared evenly by the vectors an operation reads
     vector_buffer_bytes: Annotated[
         int, Bounds(1 * KIB, 1 * MIB, "bytes", "the five vectors of an operation need 1024")
@@ -51,6 +54,9 @@ class ScuSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     )
     # Probes in flight: 0, as many as the buffer holds (see docs/scu.md for an entry); -1 unlimited; or a number.
     probe_limit: Annotated[int, Bounds(-1, 16384, "probes", "the model keeps 16384; 0: the buffer's, -1: no limit")] = 0
+    # How many entries the tables' bytes are: all of them words, or a power of two of entries with their tags. Table 2:
+    # 132 KB = 32,768 x 33 bit, 192 KB = 16,384 x 12 bytes, 144 KB = 4,096 x 36 bytes.
+    table_entries: Literal["bytes", "tagged"] = "bytes"
     hash_ways: Annotated[int, Bounds(1, 16, "ways", "a set is part of a line", powers(1, 16))] = 16
     bfs_filter_bytes: Annotated[int, _TABLE] = 1 * MIB
     sssp_filter_bytes: Annotated[int, _TABLE] = 3 * MIB // 2
@@ -62,17 +68,29 @@ class ScuSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     other_life: Life = "clear"  # every other table, at the start of each operation
     fit_tables: bool = True  # a cleared table has no more sets than twice the elements need: less to clear
     skip_dropped: bool = True  # masks are skipped a word at a time; false: dropped elements take a slot each
+    # Costs of best-cost filtering and old values of the accumulate mode: each takes a slot of the Address Generator and
+    # of the FIFO, or is fetched beside its element, in the same slot (algorithm 2 has no operation for them).
+    second_operand: Literal["slot", "beside"] = "slot"
     accumulate: Literal["scu", "gpu"] = "scu"  # who adds the source's distance to a weight: Data Store or a kernel
     ideal_hash: bool = False  # probes answer at once and cause no traffic: a bound, not a design
+
+    @property
+    def copies(self) -> int:
+        """How often the unit has what table 1 lists (scu_buffers.py multiplies)."""
+        return self.width if self.resources == "lane" else 1
 
     def problems(self, machine: Any = None) -> Iterator[str]:
         """Texts of what no hardware could have, in this machine if one is given."""
         unit_ports = None if machine is None else machine.noc.unit_ports
         yield from range_problems(self, "scu.")
-        if unit_ports is not None and 1 + self.hash_ports > unit_ports:
-            needed = 1 + self.hash_ports
-            yield f"scu.hash_ports = {self.hash_ports}: with the data port, noc.unit_ports must be {needed} or more"
+        each = f" for each of {self.width} lanes" if self.copies > 1 else ""
+        for name, most in (("fetch_fifo_bytes", 512 * KIB), ("vector_buffer_bytes", MIB), ("hash_buffer_bytes", MIB)):
+            if self.copies > 1 and getattr(self, name) * self.copies > most:
+                yield f"scu.{name} = {getattr(self, name)}{each}: write {most // self.width} at most"
+        if unit_ports is not None and 1 + self.hash_ports * self.copies > unit_ports:
+            needed = f"with the data port, noc.unit_ports must be {1 + self.hash_ports * self.copies} or more"
+            yield f"scu.hash_ports = {self.hash_ports}{each}: {needed}"
 
     def host_bytes(self, machine: Any) -> dict[str, int]:
         """Bytes of the model's tables, by the key that decides: the trace's rings, whatever the spec."""
-        return {"scu": 40 << 20}
+        return {"scu": 47 << 20}

@@ -14,7 +14,7 @@ from warpsift.engine.core.arena import Arena, accessor, unit_component
 from warpsift.hardware import LINE_BYTES
 from warpsift.machines.spec import Machine
 from warpsift.units.registry import socket_of
-from warpsift.units.scu.scu_buffers import FetchFifo
+from warpsift.units.scu.scu_buffers import FetchFifo, Resources
 from warpsift.units.scu.scu_trace import PROBE, RUN, WRITE
 
 SOCKET = socket_of("scu")
@@ -23,7 +23,7 @@ PROBES = 1 << 17
 WRITES = 1 << 18
 REQUESTS_KEPT = 1 << 14  # more than the FIFO and the hash buffer can wait for
 VECTORS = 6
-VECTOR_RING = 64  # lines; more than the vector buffers hold
+VECTOR_RING = 8192  # lines; as many as the largest vector buffers hold
 MOST_PROBES = 8192  # "unlimited"
 
 DATA, HASH = 0, 1  # the two coalescing units
@@ -110,12 +110,14 @@ _CONFIGURATION = [
     "ring_sectors",
     "window_sectors",  # of the ring, at most, for requests that may still be merged with
     "open_lines",
+    "evicted_groups",  # that may be under way, or wait to be placed
     "whole_lines",
     "ideal_hash",
     "p_coalescers",
     "p_vectors",
     "p_runs",
     "p_run_request",
+    "p_run_second",  # the request of its second operands, where they are fetched beside it
     "p_run_free",  # up to this place the ring is not needed once the run's first element has gone
     "row_mask",
     "p_row_end",  # ring: elements that have gone into the FIFO up to the end of a row
@@ -199,20 +201,20 @@ probe_row = accessor(PROBE)
 def allocate(arena: Arena, machine: Machine, first_port: int) -> None:
     spec = machine.unit("scu")
     U = arena.unit_record("scu", SOCKET, SCU)
-    U.width, U.open_lines = spec.width, spec.store_open_lines
-    fifo = FetchFifo.of(spec)
+    has, fifo = Resources.of(spec), FetchFifo.of(spec)
+    U.width, U.open_lines, U.evicted_groups = spec.width, has.open_lines, has.evicted_groups
     U.fifo_rows = fifo.rows + 1  # one waits outside, in registers, for its sectors
     U.ring_sectors, U.window_sectors = fifo.ring_sectors, fifo.window_sectors
     rows = 1 << int(U.fifo_rows).bit_length()
     U.row_mask, U.p_row_end = rows - 1, arena.table("scu.row_end", np.int64, rows)
     U.whole_lines, U.ideal_hash = spec.request_bytes == LINE_BYTES, spec.ideal_hash
     U.p_coalescers = arena.table("scu.coalescers", COALESCER, 2)
-    ports = ((0, 1), (1, spec.hash_ports) if spec.hash_ports else (0, 1))
-    limits = (spec.inflight_requests or REQUESTS_KEPT, spec.probe_limit if spec.probe_limit > 0 else REQUESTS_KEPT)
+    ports = ((0, 1), (1, has.hash_ports) if has.hash_ports else (0, 1))
+    limits = (has.inflight_requests or REQUESTS_KEPT, has.probe_limit if has.probe_limit > 0 else REQUESTS_KEPT)
     for unit in (DATA, HASH):
         row = arena.arrays["scu.coalescers"][unit]
         row.port, row.ports = first_port + ports[unit][0], ports[unit][1]
-        row.limit, row.window = limits[unit], spec.merge_window
+        row.limit, row.window = limits[unit], has.merge_window
         row.reply_kind = TO_DATA if unit == DATA else TO_HASH
         row.p_requests = arena.table(f"scu.requests{unit}", REQUEST, REQUESTS_KEPT)
     U.p_vectors = arena.table("scu.vectors", VECTOR_ROW, VECTORS)
@@ -220,6 +222,7 @@ def allocate(arena: Arena, machine: Machine, first_port: int) -> None:
         arena.arrays["scu.vectors"][index].p_left = arena.table(f"scu.vector{index}", np.int64, VECTOR_RING)
     U.p_runs = arena.table("scu.runs", RUN, RUNS)
     U.p_run_request = arena.table("scu.run_request", np.int64, RUNS)
+    U.p_run_second = arena.table("scu.run_second", np.int64, RUNS)
     U.p_run_free = arena.table("scu.run_free", np.int64, RUNS)
     U.p_writes = arena.table("scu.writes", WRITE, WRITES)
     U.p_probes = arena.table("scu.probes", PROBE, PROBES)

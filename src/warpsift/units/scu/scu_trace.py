@@ -2,6 +2,7 @@
 
 `RUN`   neighbouring elements in one 128-byte line, as the Address Generator emits them. `outputs` of its elements are
         handed on by Data Fetch (the others are second operands: costs, old values). No sectors: nothing is fetched.
+        `second_sectors`: its second operands, where they are fetched beside it instead.
 `WRITE` a line, or part of one, that the Data Store sends once `after` elements (or evictions, when grouping) have
         passed it. Which lines it has open does not depend on time, so its coalescing is done here.
 `PROBE` an access to the hash table: the set it reads, the probe before it that read the same set (the request buffer
@@ -25,7 +26,9 @@ def _int64_record(*names: str) -> np.dtype:
     return np.dtype([(name, np.int64) for name in names], align=True)
 
 
-RUN = _int64_record("line", "sectors", "elements", "outputs", "slots", "input", "output")
+RUN = _int64_record(
+    "line", "sectors", "elements", "outputs", "slots", "input", "output", "second_line", "second_sectors"
+)
 WRITE = _int64_record("after", "line", "sectors", "partial")
 PROBE = _int64_record(
     "line", "sectors", "previous", "write_sectors", "second_line", "second_sectors", "evict_line", "evict_sectors"
@@ -34,9 +37,6 @@ PROBE = _int64_record(
 # The hash request buffer: rows of a set of up to 64 bytes and 8 bytes beside it (ID, element number); two rows hold a
 # set of 128 bytes. 18 KB (table 1) are 256 rows. As many probes wait in order for the sets that it holds.
 BUFFER_ROW_BYTES = 64 + 8
-# Groups that are being read back have a buffer of their own, 2 KB beside the paper's 18: a probe of grouping takes
-# about 4 cycles of its port, so 64 evictions cover 256 cycles of latency even if every probe evicts.
-EVICTED_GROUPS = 64
 
 # What a vector is indexed by
 BY_INPUT, BY_OUTPUT, BY_SURVIVOR = 0, 1, 2
@@ -92,14 +92,14 @@ class ScuChunk:
     setup: ScuSetup | None = None  # in the first chunk of an operation
 
     def counts(self) -> dict[str, int]:
-        fetched = self.runs["sectors"] != 0
+        fetched = np.count_nonzero(self.runs["sectors"]) + np.count_nonzero(self.runs["second_sectors"])
         setup = self.setup
         vector_lines = sum(v.lines for v in setup.vectors) if setup else 0
         return {
             "scu_elements": self.elements,
             "scu_elements_kept": self.kept,
             "scu_addresses": int(self.runs["elements"].sum()),
-            "scu_read_lines": int(fetched.sum()) + vector_lines,
+            "scu_read_lines": int(fetched) + vector_lines,
             "scu_write_lines": len(self.writes),
             "scu_hash_probes": len(self.probes),
             "scu_hash_writes": int(np.count_nonzero(self.probes["write_sectors"])),
@@ -119,11 +119,21 @@ def sectors_of(address, size):
 
 
 @njit(cache=True)
-def make_runs(runs, chunk, n, streams, sizes, strides):
+def _sectors_between(base, here, size, span):
+    """Sectors of the line that elements span[0] .. span[1] of a stream lie in."""
+    mask = np.int64(0)
+    for j in range(span[0], span[1]):
+        mask |= sectors_of(base + here[j] * size, size)
+    return mask
+
+
+@njit(cache=True)
+def make_runs(runs, chunk, n, streams, sizes, strides, beside):
     """Runs of n elements. streams[s]: base address; the last stream counts as outputs, those before are operands.
 
     strides[s] = 0: addressed by source; 1: by output order (the accumulate mode's old values, `chunk`'s fifth array).
     A group is a stretch of elements that stays in one line in every stream, so all streams advance together.
+    `beside`: the operands are no runs of their own; the run of the outputs has their line too.
     """
     source, which_input, which_output, slots, position = chunk
     last = len(streams) - 1
@@ -144,18 +154,20 @@ def make_runs(runs, chunk, n, streams, sizes, strides):
         spent = np.int64(0)
         for j in range(k, end):
             spent += slots[j]
-        for s in range(last + 1):
+        first = last if beside else 0
+        for s in range(first, last + 1):
             here = position if strides[s] else source
             run = runs[made]
             made += 1
             run["line"] = (streams[s] + here[k] * sizes[s]) // LINE_BYTES
-            mask = np.int64(0)
-            for j in range(k, end):
-                mask |= sectors_of(streams[s] + here[j] * sizes[s], sizes[s])
-            run["sectors"] = mask
+            run["sectors"] = _sectors_between(streams[s], here, sizes[s], (k, end))
             run["elements"] = end - k
             run["outputs"] = end - k if s == last else 0
-            run["slots"] = spent if s == 0 else 0
+            run["slots"] = spent if s == first else 0
+            if beside and last > 0:
+                there = position if strides[0] else source
+                run["second_line"] = (streams[0] + there[k] * sizes[0]) // LINE_BYTES
+                run["second_sectors"] = _sectors_between(streams[0], there, sizes[0], (k, end))
             run["input"] = which_input[end - 1]
             run["output"] = which_output[end - 1]
         k = end
