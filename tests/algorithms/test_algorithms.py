@@ -134,6 +134,20 @@ def test_split_kernels_find_the_same_and_show_compaction():
     assert {p.name: p.compaction for p in result.phases} == {"expand": True, "contract": False, "compact": True}
 
 
+@pytest.mark.parametrize("graph", ["kron-9", "delaunay-10", "grid-20x20"])
+def test_the_filter_kernel_finds_the_same_in_three_launches_a_level(graph):
+    result = simulate("bfs", load_graph(graph), filter_kernel=True)
+    assert result.check == "pass"
+    launches = {p.name: p.launches for p in result.phases}
+    assert launches == dict.fromkeys(("expand", "filter", "contract"), result.iterations)
+    fused = simulate("bfs", load_graph(graph))
+    assert np.array_equal(result.values, fused.values)
+    phases = {p.name: p.counters for p in result.phases}
+    assert (
+        phases["contract"].warp_instructions < phases["filter"].warp_instructions + phases["expand"].warp_instructions
+    )
+
+
 def test_direction_optimising_bfs_skips_most_edges():
     graph = load_graph("kron-11")
     result = simulate("bfs", graph, style="direction")

@@ -56,7 +56,7 @@ def test_readings_give_machines_that_exist(name, unit, gpus):
 
 def test_a_plain_run_has_the_choices_of_the_unit_it_is_compared_with():
     plain = request(gpu="gtx980", reading="hardware")
-    assert plain.options.split_kernels
+    assert plain.options.filter_kernel
     assert plain.overrides["sm.threads"] == 1024
     assert not any(key.startswith(("scu.", "mff.")) for key in plain.overrides)
     unit = request(gpu="gtx980", reading="hardware", unit="scu")
@@ -68,7 +68,7 @@ def test_what_is_said_wins_over_the_reading():
         gpu="gtx980", unit="scu", reading="hardware", overrides={"scu.resources": "unit", "launch.overhead_cycles": 7}
     )
     assert said.overrides["scu.resources"] == "unit" and said.overrides["launch.overhead_cycles"] == 7
-    assert not request(gpu="gtx980", reading="hardware", split_kernels=False).options.split_kernels
+    assert not request(gpu="gtx980", reading="hardware", filter_kernel=False).options.filter_kernel
 
 
 def test_a_request_with_a_reading_is_the_same_when_made_again():

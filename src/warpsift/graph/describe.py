@@ -9,6 +9,7 @@ import numpy as np
 from warpsift.graph.csr import CsrGraph
 from warpsift.graph.generators.names import usages
 from warpsift.graph.presets import presets
+from warpsift.graph.real_files import find_real
 
 
 def describe(graph: CsrGraph) -> dict[str, Any]:
@@ -85,9 +86,12 @@ def list_graphs() -> list[dict[str, Any]]:
                 "nodes": preset.nodes,
                 "arcs": preset.arcs,
                 "about": f"{preset.kind}; {preset.paper}",
-                "stand_in_for": preset.original,
+                "stand_in_for": None if find_real(preset.name) else preset.original,
+                "real_graph": str(find_real(preset.name) or preset.source),
             }
         )
     for usage, about in usages():
-        rows.append({"name": usage, "nodes": None, "arcs": None, "about": about, "stand_in_for": None})
+        rows.append(
+            {"name": usage, "nodes": None, "arcs": None, "about": about, "stand_in_for": None, "real_graph": None}
+        )
     return rows

@@ -1,4 +1,4 @@
-"""`load_graph`: a file if there is one of that name, else a generated graph."""
+"""`load_graph`: the file of that name, or a paper's real graph where its file is found, else a generated graph."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from warpsift.graph.objects import graph_of
 from warpsift.graph.order import ORDERS, SEPARATOR, reorder
 from warpsift.graph.presets import generate_preset, presets
 from warpsift.graph.readers.formats import READER_VERSION, input_files, read_file
+from warpsift.graph.real_files import find_real
 from warpsift.paths import is_file, is_folder
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ def load_graph(
     cache: bool = True,
     format: str | None = None,
 ) -> CsrGraph:
-    """The graph in file `spec`, or the generated graph of that name (see `list_graphs`).
+    """The graph in file `spec`, or the graph of that name: a paper's, if its file is in the user's data folder
+    (`real_files.py`), else a generated one (see `list_graphs`).
 
     A networkx graph and a SciPy sparse matrix are converted: see `CsrGraph.from_networkx` and `CsrGraph.from_scipy`.
 
@@ -87,6 +89,10 @@ def load_graph(
     found = _find_file(os.fspath(spec))
     if found is not None:
         return _from_file(*found, max_bytes, changes, (cache, format))
+    real = find_real(os.fspath(spec))
+    if real is not None:
+        graph = _from_file(real, None, max_bytes, changes, (cache, format))
+        return replace(graph, name=os.fspath(spec))
     return changes.apply(_generated(os.fspath(spec), seed, byte_limit(max_bytes), cache))
 
 

@@ -40,6 +40,8 @@ class Preset:
     arcs: int
     paper: str
     original: str
+    files: tuple[str, ...]  # names of the original's file, up to the first dot
+    source: str  # where it is distributed
     edge_factor: int = 0  # kron
     unknowns: int = 0  # mesh3d
     most_links: int = 0  # web, 0 for no bound
@@ -75,7 +77,8 @@ class Preset:
 def presets() -> Mapping[str, Preset]:
     """All entries of datasets.toml by name."""
     text = resources.files("warpsift.graph").joinpath("datasets.toml").read_text("utf-8")
-    return {name: Preset(name, **entry) for name, entry in tomllib.loads(text).items()}
+    entries = tomllib.loads(text).items()
+    return {name: Preset(name, **{**entry, "files": tuple(entry["files"])}) for name, entry in entries}
 
 
 def generate_preset(name: str, seed: int, max_bytes: int) -> CsrGraph | None:

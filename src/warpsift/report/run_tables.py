@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
+from warpsift.graph.real_files import how_to_get
 from warpsift.report.energy_tables import energy_lines, print_energy
 from warpsift.report.screen_tables import table_of, thousands
 from warpsift.report.text_bars import bar_lines
@@ -47,6 +48,8 @@ def print_run(console: Console, result: RunResult) -> None:
     title = f"{result.algorithm} ({result.style} style{unit}) on {graph['name']}{stand_in}"
     console.print(Text(title + (f", reading {result.reading}" if result.reading else ""), style="bold"))
     console.print(Text(f"{thousands(graph['nodes'])} nodes, {thousands(graph['edges'])} arcs{_reached(result)}"))
+    if graph["stand_in_for"]:
+        console.print(Text(how_to_get(graph["name"])))
     print_phases(console, result)
     work = result.work
     console.print(

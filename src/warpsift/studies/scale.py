@@ -7,16 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from warpsift.errors import WarpsiftError
-
-# Names under which the papers' graphs are distributed (SuiteSparse, DIMACS10, LAW).
-FILE_STEMS = {
-    "ca": ("ca2010", "ca"),
-    "cond": ("cond-mat-2005", "cond"),
-    "delaunay": ("delaunay_n19", "delaunay"),
-    "human": ("human_gene1", "human"),
-    "kron": ("kron_g500-logn18", "kron"),
-    "msdoor": ("msdoor",),
-}
+from warpsift.graph.presets import presets
+from warpsift.graph.real_files import find_real
 
 
 class ScaleError(WarpsiftError):
@@ -60,15 +52,8 @@ def real_files(folder: Path, names: list[str]) -> dict[str, str]:
     """The papers' graphs that lie in a folder, by their usual file names."""
     if not folder.is_dir():
         raise ScaleError(f"--graphs {folder}: no such folder")
-    found = {}
-    for name in names:
-        for path in sorted(folder.rglob("*")):
-            if path.suffix == ".properties" or not path.is_file():
-                continue
-            if path.name.split(".")[0] in FILE_STEMS.get(name, (name,)):
-                found[name] = str(path)
-                break
+    found = {name: str(path) for name in names if (path := find_real(name, [folder])) is not None}
     if not found:
-        wanted = ", ".join(stem for name in names for stem in FILE_STEMS.get(name, (name,)))
+        wanted = ", ".join(stem for name in names for stem in presets()[name].files)
         raise ScaleError(f"--graphs {folder}: none of the papers' graphs is there; file names begin with {wanted}")
     return found

@@ -17,6 +17,11 @@ class BfsOptions(SourceOptions, VertexOptions):
     split_kernels: bool = option(
         False, "Flags and compaction in launches of their own, which shows compaction's share.", styles=FRONTIERS
     )
+    filter_kernel: bool = option(
+        False,
+        "A third launch per level, as b40c has: drop what the bitmask knows, then contract what is left.",
+        styles=("frontier",),
+    )
     checked_activation: bool = option(
         False, "Wake only neighbours not visited yet; without a unit, since no scatter can do that.", styles=VERTEX
     )

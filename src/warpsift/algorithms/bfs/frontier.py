@@ -6,6 +6,9 @@ label, and by hash tables in shared memory that catch duplicates in a warp (warp
 CTA (history culling). None of these is complete: two CTAs that do not see each other's writes both keep a node, and
 its edges are expanded twice. The answer stays right; the ledger says what it costs. This is the SCU paper's baseline
 (section 2.1).
+
+Merrill's own code, b40c, has three launches a level where `filter_kernel` is set: `filter_edges` drops what the bitmask
+knows and compacts the rest, `contract_filtered` does the label check and the culling on what is left.
 """
 
 from __future__ import annotations
@@ -51,6 +54,21 @@ def visit(t: Threads, vertex, fresh, visited, labels, depth) -> None:
         with t.where(t.load(labels, vertex) == INFINITY):
             t.store(labels, vertex, depth)
             fresh.set(1)
+
+
+@kernel(guard=False, races=True)
+def filter_edges(t, edges, count, visited, filtered, filtered_count):
+    """b40c's filter: the edge frontier without the nodes whose bit is set; the others set theirs."""
+    fresh, vertex = t.var(0), t.var(0)
+    with t.where(t.id < count):
+        vertex.set(t.load(edges, t.id))
+        byte_index = vertex >> 3
+        byte = t.load(visited, byte_index)
+        bit = 1 << (vertex & 7)
+        with t.where((byte & bit) == 0):
+            t.store(visited, byte_index, byte | bit)  # no atomic, as in `visit`
+            fresh.set(1)
+    append(t, fresh, filtered_count, (filtered, vertex))
 
 
 class Culling:
@@ -100,6 +118,24 @@ def contract(t, edges, count, visited, labels, depth, frontier, frontier_count, 
 
 
 @kernel(guard=False, races=True)
+def contract_filtered(t, edges, count, labels, depth, frontier, frontier_count, tiles, culls):
+    """`contract` behind `filter_edges`: the label alone says whether a node is new."""
+    culling = Culling(t, *culls)
+    size = t.batch.threads_per_cta
+    first = t.cta * (tiles * size) + t.in_cta
+    for tile in range(tiles):
+        at = first + tile * size
+        fresh, vertex = t.var(0), t.var(0)
+        with t.where(at < count):
+            vertex.set(t.load(edges, at))
+            with t.where(t.load(labels, vertex) == INFINITY):
+                t.store(labels, vertex, depth)
+                fresh.set(1)
+        culling.apply(vertex, fresh)
+        append(t, fresh, frontier_count, (frontier, vertex))
+
+
+@kernel(guard=False, races=True)
 def contract_flags(t, edges, count, visited, labels, depth, flags, tiles, culls):
     """The first half of `contract` alone: flags instead of a frontier, so that compaction can be timed apart."""
     culling = Culling(t, *culls)
@@ -129,6 +165,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: BfsOptions) -> Outcome:
     visited = gpu.memory.empty("visited", graph.nodes // 8 + 1, np.uint8)
     nodes = [Queue(gpu, f"node_frontier{k}", graph.nodes, node=np.int32) for k in range(2)]
     edges = Queue(gpu, "edge_frontier", graph.edges, target=np.int32, flag=np.int32)
+    filtered = Queue(gpu, "filtered_frontier", graph.edges, target=np.int32) if options.filter_kernel else None
     labels.host[options.source] = 0
     visited.host[options.source >> 3] = 1 << (options.source & 7)
     nodes[0].fill(node=np.array([options.source]))
@@ -139,7 +176,11 @@ def run(gpu: Gpu, graph: CsrGraph, options: BfsOptions) -> Outcome:
         now, following = nodes
         work.nodes_processed += len(now)
         expand_frontier(gpu, device, now, edges, work)
-        contract_frontier(gpu, edges, following, (visited, labels, depth), options)
+        if filtered is not None:
+            filter_frontier(gpu, edges, filtered, visited)
+            contract_rest(gpu, filtered, following, (labels, depth), options)
+        else:
+            contract_frontier(gpu, edges, following, (visited, labels, depth), options)
         nodes = [following, now]
         gpu.progressed(work.nodes_processed / graph.nodes)
     reached = int((labels.host < INFINITY).sum())
@@ -156,6 +197,25 @@ def expand_frontier(gpu: Gpu, device: DeviceGraph, nodes: Queue, edges: Queue, w
     arguments = (nodes.node, count, device.offsets, device.targets, edges.target, edges.counter)
     gpu.launch(expand, count, *arguments, phase="expand", compaction=True)
     work.edges_touched += len(edges)
+
+
+def filter_frontier(gpu: Gpu, edges: Queue, filtered: Queue, visited: Any) -> None:
+    """The edge frontier without the nodes that the bitmask knows."""
+    filtered.reserve(len(edges))
+    filtered.clear()
+    arguments = (edges.target, len(edges), visited, filtered.target, filtered.counter)
+    gpu.launch(filter_edges, len(edges), *arguments, phase="filter", compaction=True)
+
+
+def contract_rest(gpu: Gpu, filtered: Queue, following: Queue, seen: tuple[Any, ...], options: BfsOptions) -> None:
+    """What the filter has left, unlabelled nodes into the next node frontier; `seen` is labels and depth."""
+    count = len(filtered)
+    following.reserve(count)
+    following.clear()
+    tiles = tiles_per_cta(gpu, count)
+    threads = -(-count // (tiles * THREADS_PER_CTA)) * THREADS_PER_CTA
+    kept = (following.node, following.counter, tiles, (options.warp_culling, options.history_culling))
+    gpu.launch(contract_filtered, threads, filtered.target, count, *seen, *kept, phase="contract")
 
 
 def contract_frontier(gpu: Gpu, edges: Queue, following: Queue, seen: tuple[Any, ...], options: BfsOptions) -> None:
