@@ -18,6 +18,7 @@ def main() -> None:
 def application() -> Any:
     """The Typer application with all commands: importing a module registers its own."""
     from warpsift.cli import (  # noqa: F401
+        claims_command,
         compare_command,
         costs_command,
         explore_command,

@@ -33,7 +33,7 @@ def matrix(scale: Scale) -> list[Request]:
     ]
 
 
-def _share(run: dict[str, Any], column: str) -> float:
+def share(run: dict[str, Any], column: str) -> float:
     """Of a run's cycles or joules, the part in phases that compact."""
     parts = {True: 0.0, False: 0.0}
     for phase in run["phases"]:
@@ -48,8 +48,7 @@ def figure(results: Results, scale: Scale) -> Figure:
             for algorithm in ALGORITHMS:
                 means = [
                     statistics.fmean(
-                        _share(result(results, _request(algorithm, graph, gpu, seed, scale)), column)
-                        for graph in GRAPHS
+                        share(result(results, _request(algorithm, graph, gpu, seed, scale)), column) for graph in GRAPHS
                     )
                     for seed in seeds(algorithm, scale)
                 ]

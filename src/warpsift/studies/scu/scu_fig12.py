@@ -29,7 +29,7 @@ def _pair(graph: str, seed: int, scale: Scale) -> tuple[Request, Request]:
     return only, request("sssp", graph, "tx1", "scu", scale, seed=seed)
 
 
-def _lines(run: dict[str, Any]) -> float:
+def lines(run: dict[str, Any]) -> float:
     return float(run["transactions_per_memory_instruction"])
 
 
@@ -39,7 +39,7 @@ def _sectors(run: dict[str, Any]) -> float:
 
 # The paper does not say what it counts. GPGPU-Sim's coalescer makes 32-byte requests when configured for Maxwell, which
 # both of the paper's GPUs are; a group shares a line, so it gains less in sectors (docs/scu.md).
-COUNTED: dict[str, Callable[[dict[str, Any]], float]] = {"128-byte lines": _lines, "32-byte sectors": _sectors}
+COUNTED: dict[str, Callable[[dict[str, Any]], float]] = {"128-byte lines": lines, "32-byte sectors": _sectors}
 
 
 def figure(results: Results, scale: Scale) -> Figure:

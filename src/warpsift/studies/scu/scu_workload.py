@@ -19,13 +19,13 @@ def matrix(scale: Scale) -> list[Request]:
     return [r for r in evaluation(scale) if r.algorithm != "pagerank"]
 
 
-def _elements(run: dict[str, Any]) -> float:
+def elements(run: dict[str, Any]) -> float:
     """Elements of the frontiers that the GPU works on."""
     return run["notes"].get("frontier_elements") or run["work"]["nodes_processed"] + run["work"]["edges_touched"]
 
 
 def figure(results: Results, scale: Scale) -> Figure:
-    left = ratio_rows(results, scale, best_unit, lambda plain, unit: _elements(unit) / _elements(plain))
+    left = ratio_rows(results, scale, best_unit, lambda plain, unit: elements(unit) / elements(plain))
     instructions = ratio_rows(
         results, scale, best_unit, lambda plain, unit: unit["warp_instructions"] / plain["warp_instructions"]
     )

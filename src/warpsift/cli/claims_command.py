@@ -1,0 +1,53 @@
+"""`warpsift claims`: every number that the papers state, beside ours under each reading, from stored runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from warpsift.cli.app import CONTEXT, JsonOption, app, console, print_json
+from warpsift.cli.sweep_command import DEFAULT_STORE, StoreOption
+
+PAPERS = ("scu", "mff")
+
+
+@app.command(context_settings=CONTEXT)
+def claims(
+    store: StoreOption = DEFAULT_STORE,
+    readings: Annotated[str, typer.Option(help="Separated by commas; the first decides the verdict.")] = (
+        "authors,hardware"
+    ),
+    paper: Annotated[str | None, typer.Option(help="scu or mff; default: both.")] = None,
+    csv: Annotated[Path | None, typer.Option(help="Write the table to this file too.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Judge the papers' claims by stored runs: met within 25 %, same direction or opposite; misses first.
+
+    \b
+    Examples:
+      warpsift sweep examples/claims_mff.toml --store claims.db
+      warpsift claims --store claims.db
+      warpsift claims --store claims.db --paper scu --readings authors,authors-2048,hardware --csv scu-claims.csv
+    """
+    from rich.text import Text
+
+    from warpsift.paths import check_output
+    from warpsift.report.screen_tables import table_of
+    from warpsift.studies.claim import summary
+    from warpsift.studies.claims_table import columns, judged_claims, write_csv
+
+    if csv is not None:
+        check_output(csv, "--csv", (".csv", ".txt"))
+    names = [name.strip() for name in readings.split(",") if name.strip()]
+    judged = judged_claims(store, names, paper)
+    if csv is not None:
+        write_csv(csv, judged)
+    if as_json:
+        print_json({"summary": summary(judged), "claims": [each.as_dict() for each in judged]})
+        return
+    screen = console()
+    screen.print(Text(summary(judged), style="bold"))
+    screen.print(table_of("", columns(names), [each.cells() for each in judged]))
+    screen.print(Text("* this claim helped to choose the reading; all others are predictions"))

@@ -1,0 +1,55 @@
+"""The claims of both papers as one table, from one store."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+from warpsift.errors import WarpsiftError, unknown
+from warpsift.run.reading import reading_named
+from warpsift.store.store import Store
+from warpsift.studies.claim import Claim, Judged, judge, summary
+from warpsift.studies.stored_runs import StoredRuns
+
+CLAIMS = {"scu": "warpsift.studies.scu.scu_claims", "mff": "warpsift.studies.mff.mff_claims"}
+
+
+class ClaimsError(WarpsiftError):
+    """A paper that has no claims here, or a reading that is silent about it."""
+
+
+def claims_of(paper: str) -> Sequence[Claim]:
+    if paper not in CLAIMS:
+        raise ClaimsError(unknown("paper", paper, list(CLAIMS)))
+    return tuple(import_module(CLAIMS[paper]).CLAIMS)
+
+
+def judged_claims(store: Path, readings: Sequence[str], paper: str | None = None) -> list[Judged]:
+    """The claims of one paper, or of both, misses first; readings must speak of each paper that is asked for."""
+    if not readings:
+        raise ClaimsError("no reading: write --readings authors,hardware")
+    wanted = [paper] if paper is not None else list(CLAIMS)
+    for name in wanted:
+        claims_of(name)
+        for reading in readings:
+            if name not in {choice.unit for choice in reading_named(reading).choices}:
+                raise ClaimsError(f"reading '{reading}' says nothing of the {name} paper: leave one of them out")
+    with Store(store, readonly=True) as ledger:
+        records = ledger.records(("done",))
+    runs = [StoredRuns(records, reading) for reading in readings]
+    return judge([claim for name in wanted for claim in claims_of(name)], runs)
+
+
+def columns(readings: Sequence[str]) -> list[str]:
+    return ["claim", "paper", *readings, "ideal bound", "cause", "verdict", "graphs"]
+
+
+def write_csv(path: Path, judged: Sequence[Judged]) -> None:
+    """The table with its summary in the first line, as a comment."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        file.write(f"# {summary(judged)}\n")
+        writer = csv.writer(file)
+        writer.writerow(["paper", *columns(list(judged[0].ours) if judged else [])])
+        writer.writerows([[each.claim.paper, *each.cells()] for each in judged])

@@ -1,0 +1,117 @@
+"""Finished runs of a store, found by what was asked, whatever version of the sources made them.
+
+A claim of a paper is about six graphs and several sources. What of that is in the store is used, the largest size of
+each graph first, and the names of the graphs go along with every number.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from warpsift.run.request import Request, make_request
+from warpsift.store.canonical_json import to_json
+from warpsift.store.rows import geometric_mean
+from warpsift.store.store import Record, Store
+
+Run = dict[str, Any]
+SIZES = ("", "@1/2", "@1/4", "@1/8", "@1/16", "@1/32")  # behind a graph's name, the largest first
+SEEDS = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One number: over which graphs, and what it would be with the unit at its analytic floor."""
+
+    value: float
+    by_graph: dict[str, float]
+    bound: float | None = None
+    cause: str = ""  # which bound decides the floor
+
+    @property
+    def graphs(self) -> str:
+        return ", ".join(self.by_graph)
+
+
+def _asked(request: dict[str, Any]) -> str:
+    """What tells runs apart: not how they were watched or checked."""
+    aside = ("check", "sample_interval_cycles")
+    said = {name: value for name, value in request.items() if name not in aside}
+    said["overrides"] = {key: str(value).lower() for key, value in request["overrides"].items()}
+    return to_json(said)
+
+
+class StoredRuns:
+    """The finished runs of one store under one reading."""
+
+    def __init__(self, records: Iterable[Record], reading: str) -> None:
+        self.reading = reading
+        self._found: dict[str, Record] = {}
+        for record in sorted(records, key=lambda r: r.finished_at or 0.0):
+            if record.status == "done":
+                self._found[_asked(dict(record.request))] = record  # the newest stays
+
+    @classmethod
+    def of(cls, path: Path, reading: str) -> StoredRuns:
+        with Store(path, readonly=True) as store:
+            return cls(store.records(("done",)), reading)
+
+    def request(self, algorithm: str, graph: str, gpu: str, unit: str, **changes: Any) -> Request:
+        """The request of a run under this reading."""
+        choices: dict[str, Any] = {"gpu": gpu, "unit": unit, "reading": self.reading, **changes}
+        if algorithm == "pagerank":
+            choices.setdefault("max_iterations", 2)  # all iterations do the same work
+        return make_request(algorithm, graph, choices)
+
+    def record(self, request: Request) -> Record | None:
+        return self._found.get(_asked(request.as_dict()))
+
+    def pairs(self, graph: str, wanted: Callable[[str, int], Sequence[Request]]) -> tuple[str, list[list[Run]]]:
+        """The largest size of a graph of which all wanted runs of a source are there, with one list per source."""
+        for size in SIZES:
+            found = []
+            for seed in SEEDS:
+                records = [self.record(request) for request in wanted(graph + size, seed)]
+                if all(record is not None for record in records):
+                    found.append([record for record in records if record is not None])
+            if found:
+                graph_facts = found[0][0].graph
+                real = "" if graph_facts.get("stand_in_for") or graph_facts.get("generated") else " (real)"
+                return f"{graph}{size}{real}", [[dict(r.result or {}) for r in runs] for runs in found]
+        return graph, []
+
+
+def over_graphs(
+    runs: StoredRuns,
+    graphs: Iterable[str],
+    wanted: Callable[[str, int], Sequence[Request]],
+    measure: Callable[..., float],
+    bound: Callable[..., float] | None = None,
+    *,
+    geometric: bool = True,
+) -> Measured | None:
+    """A measure of the wanted runs: the mean over sources, then over graphs; None where there are none."""
+    values: dict[str, float] = {}
+    bounds: list[float] = []
+    causes: dict[str, float] = {}
+    for graph in graphs:
+        name, found = runs.pairs(graph, wanted)
+        if not found:
+            continue
+        values[name] = statistics.fmean(measure(*each) for each in found)
+        if bound is not None:
+            bounds.append(statistics.fmean(bound(*each) for each in found))
+        for cause, cycles in (found[0][-1].get("unit_floor_cycles_by_bound") or {}).items():
+            causes[cause] = causes.get(cause, 0.0) + cycles
+    if not values:
+        return None
+    mean = geometric_mean if geometric and min(values.values()) > 0 else statistics.fmean
+    return Measured(
+        mean(list(values.values())),
+        values,
+        mean(bounds) if bounds else None,
+        max(causes, key=lambda name: causes[name]) if causes else "",
+    )
