@@ -139,7 +139,8 @@ def test_the_filter_kernel_finds_the_same_in_three_launches_a_level(graph):
     result = simulate("bfs", load_graph(graph), filter_kernel=True)
     assert result.check == "pass"
     launches = {p.name: p.launches for p in result.phases}
-    assert launches == dict.fromkeys(("expand", "filter", "contract"), result.iterations)
+    assert launches["expand"] == launches["filter"] == result.iterations
+    assert launches["contract"] in (result.iterations, result.iterations - 1)  # nothing is left at the last level
     fused = simulate("bfs", load_graph(graph))
     assert np.array_equal(result.values, fused.values)
     phases = {p.name: p.counters for p in result.phases}
