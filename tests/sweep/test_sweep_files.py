@@ -86,7 +86,7 @@ def test_files_beside_the_sweep_file_are_found(tmp_path):
 
 
 GOOD = 'algorithm = "bfs"\ngraph = "kron-7"\n'
-KEYS = "algorithm, graph, style, unit, gpu, check"
+KEYS = "algorithm, graph, style, unit, gpu, reading, check"
 
 
 @pytest.mark.parametrize(
