@@ -37,8 +37,8 @@ class Measured:
 
 
 def _asked(request: dict[str, Any]) -> str:
-    """What tells runs apart: not how they were watched or checked."""
-    aside = ("check", "sample_interval_cycles")
+    """What tells runs apart: not how they were watched or checked, nor the reading's name: its choices are in it."""
+    aside = ("check", "sample_interval_cycles", "reading")
     said = {name: value for name, value in request.items() if name not in aside}
     said["overrides"] = {key: str(value).lower() for key, value in request["overrides"].items()}
     return to_json(said)
