@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import tempfile
 import time
 import uuid
@@ -21,6 +22,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         place = item.path.relative_to(TESTS).as_posix()
         if any(place == slow or place.startswith(f"{slow}/") for slow in SLOW):
             item.add_marker(pytest.mark.slow)
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background of a shell
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # commands under test inherit what is ignored
 
 
 @pytest.fixture(scope="session")

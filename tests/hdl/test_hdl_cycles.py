@@ -15,14 +15,11 @@ from warpsift.hdl.cycles import CASES, LIMIT, Row, engine_counters, engine_cycle
 PAGE = DOCS / "hdl.md"
 ROW = re.compile(r"^\| (.+?) \| (\d+) \| (\d+) \| (\d+) \| [+−-][\d.]+% \|$", re.MULTILINE)
 
-# A stream, a hot set, full buffers, and what once was far off: reads that starved behind writes.
+# Simulating the hardware takes 10 to 30 s a case, so three are simulated again: a full buffer, a hot set, and what once
+# was far off, reads that starved behind writes. The engine is held against all documented rows below.
 QUICK = [
-    ("stream of 4-byte elements", 4),
-    ("lists of 0 to 63", 4),
     ("filter and order applied", 4),
-    ("ascending gathers, vector buffer of 1 KB", 4),
     ("stream of 4-byte elements, FIFO of 1 KB", 1),
-    ("filter, heavy duplicates", 1),
     ("grouping", 1),
 ]
 

@@ -41,7 +41,7 @@ def check(width: int, recorded: Recorded, seed: int) -> None:
         assert difference(vector, kept, memory) == ""
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     work=st.sampled_from(WORKS),
     width=st.sampled_from(NARROW),
@@ -68,7 +68,7 @@ def test_every_kind_of_operation(work, width):
 def test_the_widest_units(width):
     """Wider than a sector of an order vector; a FIFO of 1 KB has 10 and 5 rows."""
     recorded = Recorded(SPECS[width], 9, 16)
-    for work in (masked, lists, best_cost, grouped):
+    for work in (masked, lists) if width == 16 else (best_cost, grouped):
         work(recorded, np.int16, 0.6)
     check(width, recorded, 9)
     hardware.cache_clear()
