@@ -23,6 +23,7 @@ AllVersions = Annotated[
 ]
 DEFAULT_STORE = Path("warpsift.db")
 SHOWN_FAILURES = 10
+SHOWN_ROWS = 1000  # of a table on a screen; files and JSON hold all
 
 
 @app.command(context_settings=CONTEXT)
@@ -201,7 +202,10 @@ def _print_rows(rows: list[dict[str, Any]], columns: list[str]) -> None:
     if not rows:
         console().print("no runs")
         return
-    console().print(table_of("", columns, [[_shown(row.get(name)) for name in columns] for row in rows]))
+    shown = rows[:SHOWN_ROWS]
+    console().print(table_of("", columns, [[_shown(row.get(name)) for name in columns] for row in shown]))
+    if len(rows) > len(shown):
+        console().print(f"the first {len(shown)} of {len(rows)} runs; --export FILE.csv or --json gives all of them")
 
 
 def _shown(value: Any) -> str:

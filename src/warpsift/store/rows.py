@@ -94,7 +94,8 @@ def unit_area_mm2(request: Mapping[str, Any]) -> float | None:
 
 def columns_of(rows: Iterable[Row]) -> list[str]:
     """All columns, in order of first appearance."""
-    return list(dict.fromkeys(name for row in rows for name in row))
+    kinds = dict.fromkeys(map(tuple, rows))  # most rows of a sweep have the same columns
+    return list(dict.fromkeys(name for names in kinds for name in names))
 
 
 def need_column(name: str, rows: Sequence[Row]) -> str:
@@ -204,9 +205,9 @@ COUNTED_METRICS = ("warp_instructions", "transactions")
 def default_columns(rows: Sequence[Row]) -> list[str]:
     """What was run, whatever differs between the rows, and the main numbers there are."""
     inputs = list(IDENTITY) + [name for name in columns_of(rows) if _is_input(name)]
-    chosen = ["algorithm", "graph"]
+    chosen, options = ["algorithm", "graph"], frozenset(all_options())
     for name in inputs:
-        asked = [row for row in rows if name in row or name not in all_options()]  # not all algorithms have an option
+        asked = [row for row in rows if name in row] if name in options else rows  # not all algorithms have an option
         values = _different(asked, name)
         if len(values) > 1 and name not in chosen and not _follows_gpu(name, rows):
             chosen.append(name)
@@ -239,10 +240,10 @@ def _is_input(name: str) -> bool:
 def _follows_gpu(name: str, rows: Sequence[Row]) -> bool:
     """Whether a column is the same for all rows of one machine (or, the source, of one graph and seed)."""
     by = ("graph", "algorithm", "seed") if name == "source" else ("gpu",)
-    seen: dict[tuple[Any, ...], set[str]] = {}
-    for row in rows:
-        seen.setdefault(tuple(row.get(b) for b in by), set()).add(str(row.get(name)))
-    return len(seen) > 1 and all(len(values) == 1 for values in seen.values())
+    owners = list(zip(*([row.get(b) for row in rows] for b in by), strict=True))
+    values = [str(row.get(name)) for row in rows]
+    different = len(set(owners))
+    return different > 1 and len(set(zip(owners, values, strict=True))) == different
 
 
 def geometric_mean(values: Iterable[float]) -> float:
