@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -188,3 +190,10 @@ def test_pages_name_tests_that_are_there():
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     named = {name for page in pages for name in re.findall(r"`(tests/[\w/]+\.py)`", page.read_text(encoding="utf-8"))}
     assert named and [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+
+
+def test_what_is_run_by_hand_can_still_be_run():
+    """`make torture` is too long for the suite; that it can be collected is not."""
+    asked = [sys.executable, "-m", "pytest", "-q", "--collect-only", "tests/torture/torture_sweeps.py"]
+    found = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout

@@ -57,6 +57,14 @@ GRAPHS: dict[str, list[bytes]] = {
     "a.el": [b"0 1\n1 2\n2 0\n", b"\n\n#x\n0 9000\n"],
     "a.wel": [b"0 1 2\n1 2 1e300\n", b"0 1 -2147483648\n"],
     "a.metis": [b"3 2\n2\n1 3\n2\n", b"3 2 11 2\n1 1 2 5\n1 1 1 5 3 6\n1 1 2 6\n", b"2 1 100\n1 2\n1 1\n"],
+    "a.gt": [
+        bytes.fromhex(
+            "e29bbe20677401000000000000000000000500000000000000000000000000000001000000000000000001000000000000"
+        )
+        + bytes.fromhex("0002010000000000000001" + 16 * "0"),
+        bytes.fromhex("e29bbe2067740101" + 16 * "0" + "01" + "0000000000000002" + "0000000000000001" + "01" + 16 * "0")
+        + bytes.fromhex("0000000000000001" + "02" + "0000000000000006" + "776569676874" + "02" + "00000007"),
+    ],
     "a.gr": [b"c x\np sp 3 2\na 1 2 5\na 2 3 7\n", b"p tw 3 2\n1 2\n2 3\n", b"p edge 2 1\ne 1 2\n"],
 }
 
@@ -82,6 +90,13 @@ def _webgraph(data: bytes, folder: Path) -> None:
     (folder / "w.properties").write_bytes(parts[0] if parts else b"")
     (folder / "w.graph").write_bytes(parts[1] if len(parts) > 1 else data)
     _load(folder / "w.graph")
+
+
+def _graphalytics(data: bytes, folder: Path) -> None:
+    parts = [content for _, content in split(data)]
+    for name, content in zip(("g.v", "g.e", "g.properties"), (*parts, data, b"", b""), strict=False):
+        (folder / name).write_bytes(content)
+    _load(folder / "g.e")
 
 
 def _arrays(**arrays: np.ndarray) -> bytes:
@@ -115,6 +130,9 @@ def _webgraph_seeds() -> list[bytes]:
         properties = naive_webgraph.properties(lists, 7, 4, 3, {})
         seeds.append(joined({"w.properties": properties.encode(), "w.graph": naive_webgraph.encode(lists, references)}))
     return seeds
+
+
+_PAIR = {"g.v": b"10\n2\n7\n", "g.e": b"2 7 0.5\n7 10 1\n", "g.properties": b"graph.g.directed = false\n"}
 
 
 class _Nothing:
@@ -300,6 +318,7 @@ TARGETS: dict[str, Target] = {
     "graph npz": Target(_graph("a.npz", as_zip), _npz_seeds()),
     "graph npz, damaged": Target(_graph("a.npz"), [as_zip(seed) for seed in _npz_seeds()], 5),
     "graph webgraph": Target(_webgraph, _webgraph_seeds()),
+    "graph graphalytics": Target(_graphalytics, [joined(_PAIR)], 5),
     "graph names": Target(_name, NAMES),
     "trace": Target(_trace, [TRACE]),
     "trace list": Target(_kernels, [b"MemcpyHtoD,0x7f3a00000000,4096\nkernel-1.traceg\n"], 3),

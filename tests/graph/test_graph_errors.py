@@ -18,7 +18,7 @@ MM = "%%MatrixMarket matrix coordinate"
 LIST_FORMS = "`u v`, `u v w` or `id u v w`"
 ANY_FORMAT = (
     "expected Matrix Market, an edge list (SNAP, `u v w`, `id u v w`, GAP .el/.wel), METIS, DIMACS or PACE .gr, "
-    "WebGraph (.graph with .properties) or .npz"
+    "WebGraph (.graph with .properties), Graphalytics (.v with .e), graph-tool's .gt or .npz"
 )
 HUGE = "1000000000000 nodes; node IDs are 4 bytes, so at most 2147483647 fit"
 LARGE = (

@@ -15,7 +15,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from support.sweeping import WARPSIFT, outcome
+from support.command_line import WARPSIFT
+from support.sweeping import outcome
 from warpsift.store.store import Store
 
 TRIES = int(os.environ.get("WARPSIFT_TORTURE_TRIES", "100"))

@@ -20,6 +20,7 @@ from warpsift.graph.graph_errors import FileError
 from warpsift.graph.limits import HOW_TO_RAISE, Limits
 
 _OPENERS = ((b"\x1f\x8b", "gzip", gzip.open), (b"BZh", "bzip2", bz2.open), (b"\xfd7zXZ\x00", "xz", lzma.open))
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")
 MEMBER_SEPARATOR = "::"  # archive.tar.gz::folder/graph.mtx
 _PIECE_BYTES = 1 << 20
@@ -38,6 +39,8 @@ def read_bytes(path: Path, max_bytes: int) -> bytearray:
         with path.open("rb") as file:
             head = file.read(6)
             file.seek(0)
+            if head.startswith(_ZSTANDARD):
+                raise FileError(path, f"is compressed with Zstandard, which Python does not read: zstd -d {path.name}")
             for magic, kind, opener in _OPENERS:
                 if head.startswith(magic):
                     with opener(file) as stream:

@@ -1,7 +1,8 @@
 """The file formats, how to tell them apart, and `read_file`, which reads any of them.
 
 A name decides where it can (.mtx, .el, .wel, .npz, .metis; .graph is WebGraph if a .properties file lies beside it,
-else METIS); otherwise the content does: a Matrix Market banner, a `p` line, or lines of numbers.
+else METIS; .v and .e are Graphalytics' pair); otherwise the content does: a Matrix Market banner, a `p` line,
+graph-tool's first bytes, or lines of numbers.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from warpsift.graph.graph_errors import FileError
 from warpsift.graph.limits import Limits
 from warpsift.graph.readers.dimacs import PACE_PROBLEMS, read_gr
 from warpsift.graph.readers.edge_list import read_edge_list, read_el, read_wel
+from warpsift.graph.readers.graph_tool import MAGIC as GRAPH_TOOL_MAGIC
+from warpsift.graph.readers.graph_tool import read_graph_tool
+from warpsift.graph.readers.graphalytics import files_of, read_graphalytics
 from warpsift.graph.readers.matrix_market import read_matrix_market
 from warpsift.graph.readers.metis import read_metis
 from warpsift.graph.readers.npz import read_npz
@@ -44,17 +48,20 @@ TEXT_FORMATS: dict[str, Format] = {
     "dimacs": Format("DIMACS shortest-path graph", read_gr),
     "pace": Format("PACE graph", read_gr),
 }
-FORMATS = (*TEXT_FORMATS, "webgraph", "npz")
+FORMATS = (*TEXT_FORMATS, "webgraph", "graphalytics", "npz", "graph-tool")
 _BY_SUFFIX = {".mtx": "matrix-market", ".el": "el", ".wel": "wel", ".graph": "metis", ".metis": "metis"}
-_GRAPH_SUFFIXES = (*_BY_SUFFIX, ".gr", ".txt", ".csv", ".tsv", ".edges", ".cedge")
+_GRAPH_SUFFIXES = (*_BY_SUFFIX, ".gr", ".gt", ".txt", ".csv", ".tsv", ".edges", ".cedge")
 _EXPECTED = (
     "expected Matrix Market, an edge list (SNAP, `u v w`, `id u v w`, GAP .el/.wel), METIS, DIMACS or PACE .gr, "
-    "WebGraph (.graph with .properties) or .npz"
+    "WebGraph (.graph with .properties), Graphalytics (.v with .e), graph-tool's .gt or .npz"
 )
 
 
 def input_files(path: Path) -> list[Path]:
-    """All files that make up the graph at `path`: two for WebGraph, one otherwise."""
+    """All files that make up the graph at `path`: two for WebGraph, two or three for Graphalytics, one otherwise."""
+    pair = files_of(path)
+    if pair is not None:
+        return pair.all()
     properties = properties_of(path)
     return [path] if properties is None else [path, properties]
 
@@ -69,6 +76,11 @@ def read_file(path: Path, limits: Limits, *, member: str | None = None, format: 
             raise FileError(path, "a WebGraph needs NAME.graph and NAME.properties side by side")
         graph = read_webgraph(path, properties, limits)
         return _named(graph, path.name, "webgraph", str(path))
+    pair = files_of(path)
+    if format == "graphalytics" or (format is None and pair is not None):
+        if pair is None:
+            raise FileError(path, "a Graphalytics graph needs NAME.v and NAME.e side by side")
+        return _named(read_graphalytics(pair, limits), pair.edges.name, "graphalytics", str(path))
     content = read_bytes(path, limits.text_bytes)
     name, shown = path.name, str(path)
     if is_tar(content):
@@ -82,6 +94,10 @@ def read_file(path: Path, limits: Limits, *, member: str | None = None, format: 
     found_format = format or detect(name, content, shown)
     if found_format == "npz":
         return _named(read_npz(content, shown, limits), name, found_format, shown)
+    if found_format == "graph-tool":
+        if not content.startswith(GRAPH_TOOL_MAGIC):
+            raise FileError(shown, "is no .gt file: it does not begin with graph-tool's mark")
+        return _named(read_graph_tool(content, shown, limits), name, found_format, shown)
     try:
         graph = TEXT_FORMATS[found_format].read(GraphText(shown, content, limits))
     except MemoryError:
@@ -94,6 +110,8 @@ def detect(name: str, content: bytearray, shown: str) -> str:
     head = bytes(content[:4096])
     if head.startswith(b"PK\x03\x04"):
         return "npz"
+    if head.startswith(GRAPH_TOOL_MAGIC):
+        return "graph-tool"
     if head.lower().startswith(b"%%matrixmarket"):
         return "matrix-market"
     if problem := _problem(head):
