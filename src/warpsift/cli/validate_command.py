@@ -8,19 +8,26 @@ from typing import Annotated, Any
 import typer
 
 from warpsift.cli.app import CONTEXT, JsonOption, app, console, print_json
-from warpsift.paths import check_output
+from warpsift.paths import PathError, check_output, is_folder
 from warpsift.report.pictures import PICTURES
 
 
 @app.command(context_settings=CONTEXT)
 def validate(
-    what: Annotated[str, typer.Argument(help="all: timing and DRAM; watts: measured power of a V100.")] = "all",
+    what: Annotated[
+        str,
+        typer.Argument(help="all: simulators; silicon: measured cards; watts: measured power of a V100."),
+    ] = "all",
     counters: Annotated[Path | None, typer.Option(help="watts: event counts of kernels (CSV).")] = None,
     power: Annotated[Path | None, typer.Option(help="watts: kernel,mean_watts (CSV) instead of the shipped.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw cycles against GPGPU-Sim's: a .png or .svg file.")] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Leave out programs that take longer than a few seconds.")
     ] = False,
+    graphs: Annotated[
+        Path | None, typer.Option(help="silicon: a folder with SuiteSparse's and SNAP's files for SpMV.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="silicon: also what takes minutes, and BFS on kron-21.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Compare latencies, bandwidth, whole programs and DRAM with reference results; about half a minute.
@@ -29,6 +36,7 @@ def validate(
     Examples:
       warpsift validate
       warpsift validate --plot docs/images/validation.png
+      warpsift validate silicon --graphs ~/graphs --plot silicon.png
       warpsift validate watts
     """
     if plot is not None:
@@ -36,11 +44,14 @@ def validate(
     if what == "watts":
         _watts(counters, power, as_json)
         return
+    if what == "silicon":
+        _silicon(graphs, plot, quick, full, as_json)
+        return
     if what != "all":
         from warpsift.errors import unknown
         from warpsift.run.request import RequestError
 
-        raise RequestError(unknown("thing to validate", what, ["all", "watts"]))
+        raise RequestError(unknown("thing to validate", what, ["all", "silicon", "watts"]))
     from warpsift.report.progress import Progress
     from warpsift.validation.agreement_tables import draw_scatter, sections
 
@@ -48,6 +59,27 @@ def validate(
         found, comparisons = sections(progress.note, quick)
     if plot is not None:
         draw_scatter(comparisons, plot)
+    _show(found, as_json)
+
+
+def _silicon(graphs: Path | None, plot: Path | None, quick: bool, full: bool, as_json: bool) -> None:
+    from warpsift.report.progress import Progress
+    from warpsift.validation import silicon
+    from warpsift.validation.silicon_cases import GROUPS, cases, gpus
+    from warpsift.validation.silicon_picture import draw
+
+    if graphs is not None and not is_folder(graphs):
+        raise PathError(f"--graphs {graphs}: there is no such folder")
+    with Progress("validate silicon") as progress:
+        chosen = cases(("latency", "cache") if quick else GROUPS, gpus(), graphs, full)
+        found = silicon.run_cases(chosen, progress.note)
+    if plot is not None:
+        draw(found, plot)
+    _show(silicon.sections(found), as_json)
+
+
+def _show(found: list[dict[str, Any]], as_json: bool) -> None:
+    """Tables with their notes, or all of it as JSON."""
     if as_json:
         print_json(found)
         return

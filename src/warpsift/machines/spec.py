@@ -59,6 +59,8 @@ class Sm(Section, frozen=True, kw_only=True):
     shared_latency_cycles: Annotated[int, LATENCY]
     lsu_latency_cycles: Annotated[int, LATENCY]  # issue to L1 plus write-back, on top of what the memory takes
     lsu_queue_entries: Annotated[int, entries(1, 1024)] = 4  # memory instructions between issue and L1
+    # from the place of a CTA being free to the first instruction of the next one there
+    cta_start_cycles: Annotated[int, LATENCY] = 0
     cta_waits_for_stores: bool = True  # a CTA leaves only when its stores are acknowledged
     atomics_block_warp: bool = False  # a warp issues nothing while an atomic of its own is under way
 
@@ -128,6 +130,8 @@ class L2(Section, frozen=True, kw_only=True):
 
 class Launch(Section, frozen=True, kw_only=True):
     overhead_cycles: Annotated[int, PAUSE] = 0  # between launches
+    # what a host that launches one kernel and waits for it sees on top of the kernel's time; reported apart
+    host_us: Annotated[float, Bounds(0, 10_000, "us", "launches take microseconds")] = 0.0
 
 
 class Ideal(Section, frozen=True, kw_only=True):

@@ -11,10 +11,12 @@ import numpy as np
 from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.masks import mask_add, mask_empty, mask_next, mask_remove
+from warpsift.engine.core.wheel import EV_WARP_READY, wheel_push
 from warpsift.engine.core.words import ctz, load, popcount, store
 from warpsift.engine.sm.sm_state import (
     CHUNKS,
     CTAS,
+    DELAYED,
     FINISHED,
     NO_WARP,
     SLOT_ROWS,
@@ -49,7 +51,11 @@ def start_warp(S, sm, slot, cta):
         warp_finish(S, sm, slot)
     else:
         W.wait = slots_needed(S, sm, slot)
-        warp_ready(S, sm, slot)
+        if C.cta_start > 0:
+            W.state = DELAYED
+            wheel_push(S, S.now + C.cta_start, EV_WARP_READY, sm, slot)
+        else:
+            warp_ready(S, sm, slot)
 
 
 @compiled(void, S_t, i64)

@@ -167,6 +167,7 @@ SMS = np.dtype(
         ("lsu_queue", np.int64),
         ("lsu_ring_mask", np.int64),
         ("pipeline_lines", np.int64),
+        ("cta_start", np.int64),
         ("waits_for_stores", np.int64),
         ("atomics_block", np.int64),
         ("words", np.int64),  # of a mask of SMs
@@ -218,6 +219,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
     C.pipeline_lines = machine.l1.pipeline_lines if machine.l1.cached_loads else 0
     ring = 1 << (spec.lsu_queue_entries + machine.l1.pipeline_lines - 1).bit_length()
     C.lsu_ring_mask = ring - 1
+    C.cta_start = spec.cta_start_cycles
     C.waits_for_stores, C.atomics_block = spec.cta_waits_for_stores, spec.atomics_block_warp
     C.words = words_for(spec.count)
     for mask in ("issue_active", "lsu_active", "room", "dispatched", "candidates"):

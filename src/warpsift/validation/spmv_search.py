@@ -1,0 +1,34 @@
+"""The binary searches inside the sparse matrix kernels, step by step as the compiler leaves them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from warpsift.hardware import WARP_SIZE
+from warpsift.simt import Register
+
+
+def upper_bound(t: Any, starts: Any, first: Register, value: Register) -> Register:
+    """Of 32 ascending shared words from `first` on, the place of the last that is not above the value."""
+    low, length = t.var(0), t.var(WARP_SIZE)
+    for _ in t.loop_while(lambda: length > 0):
+        half = length >> 1
+        below = starts.load(first + low + half) <= value
+        low.set(t.select(below, low + half + 1, low))
+        length.set(t.select(below, length - half - 1, half))
+    return low - 1
+
+
+def merge_coordinate(
+    t: Any, diagonal: Register, rows: Any, entries: Any, end_of: Callable[[Register], Register], first_entry: Any
+) -> Register:
+    """How many of the path's first `diagonal` steps are ends of rows."""
+    low = t.var(t.maximum(diagonal - entries, 0))
+    high = t.var(t.minimum(diagonal, rows))
+    for _ in t.loop_while(lambda: low < high):
+        middle = (low + high) >> 1
+        passed = end_of(middle) <= diagonal - middle - 1 + first_entry
+        low.set(t.select(passed, middle + 1, low))
+        high.set(t.select(passed, high, middle))
+    return low
