@@ -131,7 +131,7 @@ class L2(Section, frozen=True, kw_only=True):
 class Launch(Section, frozen=True, kw_only=True):
     overhead_cycles: Annotated[int, PAUSE] = 0  # between launches
     # what a host that launches one kernel and waits for it sees on top of the kernel's time; reported apart
-    host_us: Annotated[float, Bounds(0, 10_000, "us", "launches take microseconds")] = 0.0
+    host_us: Annotated[int, Bounds(0, 10_000, "us", "launches take microseconds")] = 0
 
 
 class Ideal(Section, frozen=True, kw_only=True):
