@@ -22,6 +22,7 @@ from warpsift.machines import Machine
 from warpsift.machines.ranges import declared
 from warpsift.machines.unit_sections import spec_types
 from warpsift.simt.collectives import CollectiveThreads, SharedArray
+from warpsift.simt.global_memory import MemoryThreads
 from warpsift.simt.threads import Threads
 from warpsift.units import units
 
@@ -76,6 +77,7 @@ def kernels() -> str:
     ]
     groups: list[tuple[str, type, str]] = [
         ("Threads", Threads, "t."),
+        ("Global memory", MemoryThreads, "t."),
         ("Warps and CTAs together", CollectiveThreads, "t."),
         ("Shared memory: what `t.shared(dtype, length)` gives", SharedArray, "array."),
     ]

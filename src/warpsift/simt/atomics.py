@@ -1,4 +1,8 @@
-"""Atomic read-modify-write on device memory, in the order in which warps arrive; each thread gets the old value."""
+"""Atomic read-modify-write on device memory, in the order in which warps arrive; each thread gets the old value.
+
+`warps` is that order, `first` where each warp's threads begin; lanes of a warp go in order. Nothing is done, and an
+empty array given, if an element lies outside of the memory.
+"""
 
 from __future__ import annotations
 
@@ -7,50 +11,58 @@ from numba import njit
 
 
 @njit(cache=True)
-def expand_order(warp_order, lanes, first, n):
-    """From an order of warps to an order of threads."""
-    order = np.empty(n, np.int64)
-    at = 0
-    for w in warp_order:
-        for k in range(first[w], first[w] + lanes[w]):
-            order[at] = k
-            at += 1
-    return order
+def _outside(memory, element):
+    wrong = 0
+    for k in range(element.size):
+        wrong |= element[k] < 0 or element[k] >= memory.size
+    return wrong != 0
 
 
 @njit(cache=True)
-def add(memory, position, operand, order):
-    old = np.empty(position.size, memory.dtype)
-    for k in order:
-        old[k] = memory[position[k]]
-        memory[position[k]] += operand[k]
+def add(memory, element, operand, warps, first):
+    if _outside(memory, element):
+        return np.empty(0, memory.dtype)
+    old = np.empty(element.size, memory.dtype)
+    for w in warps:
+        for k in range(first[w], first[w + 1]):
+            old[k] = memory[element[k]]
+            memory[element[k]] += operand[k]
     return old
 
 
 @njit(cache=True)
-def minimum(memory, position, operand, order):
-    old = np.empty(position.size, memory.dtype)
-    for k in order:
-        old[k] = memory[position[k]]
-        if operand[k] < old[k]:
-            memory[position[k]] = operand[k]
+def minimum(memory, element, operand, warps, first):
+    if _outside(memory, element):
+        return np.empty(0, memory.dtype)
+    old = np.empty(element.size, memory.dtype)
+    for w in warps:
+        for k in range(first[w], first[w + 1]):
+            old[k] = memory[element[k]]
+            if operand[k] < old[k]:
+                memory[element[k]] = operand[k]
     return old
 
 
 @njit(cache=True)
-def maximum(memory, position, operand, order):
-    old = np.empty(position.size, memory.dtype)
-    for k in order:
-        old[k] = memory[position[k]]
-        if operand[k] > old[k]:
-            memory[position[k]] = operand[k]
+def maximum(memory, element, operand, warps, first):
+    if _outside(memory, element):
+        return np.empty(0, memory.dtype)
+    old = np.empty(element.size, memory.dtype)
+    for w in warps:
+        for k in range(first[w], first[w + 1]):
+            old[k] = memory[element[k]]
+            if operand[k] > old[k]:
+                memory[element[k]] = operand[k]
     return old
 
 
 @njit(cache=True)
-def bit_or(memory, position, operand, order):
-    old = np.empty(position.size, memory.dtype)
-    for k in order:
-        old[k] = memory[position[k]]
-        memory[position[k]] |= operand[k]
+def bit_or(memory, element, operand, warps, first):
+    if _outside(memory, element):
+        return np.empty(0, memory.dtype)
+    old = np.empty(element.size, memory.dtype)
+    for w in warps:
+        for k in range(first[w], first[w + 1]):
+            old[k] = memory[element[k]]
+            memory[element[k]] |= operand[k]
     return old

@@ -16,7 +16,11 @@ from warpsift.simt.stream import LINE_SHIFT, REPEAT_SHIFT
 
 LINE_BITS = LINE_BYTES.bit_length() - 1
 SECTOR_BITS = SECTOR_BYTES.bit_length() - 1
+WORDS = LINE_BYTES >> 2
 ALL_BYTES = 15  # of a word of 4
+HASHED = 256  # slots of the tables below: so many that lanes seldom share one
+WITHOUT_REPEAT = ~(np.int64(255) << REPEAT_SHIFT)
+NOTHING = np.int64(-(1 << 63))  # no line, sector or word has this number
 BANKS = 32  # shared memory: 32 banks of 4 bytes (CUDA C Programming Guide, compute capability 2.x and later)
 
 
@@ -45,64 +49,119 @@ def group_by_warp(index, warp_numbers):
 
 
 @njit(cache=True)
-def _append(buffers, groups, w, low, high):
-    """Append one instruction of the scope's warp number `w`: the two halves of its record, without the lanes."""
-    warp_buffer, op_buffer, _, used = buffers
-    warps, lanes, _ = groups
-    at = used[0]
-    warp_buffer[at] = warps[w]
-    op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8)
-    op_buffer[at, 1] = high
-    used[0] = at + 1
+def group_scopes(scopes, index, warp_numbers):
+    """`group_by_warp` of many scopes at once.
+
+    A row of `scopes` is where a scope's threads end in `index` and where its batch begins in `warp_numbers`. Gives the
+    warps of all scopes one after the other, and where those of each begin; `first` has one entry more per scope.
+    """
+    begins = np.empty(scopes.shape[0] + 1, np.int64)
+    begins[0] = 0
+    count = 0
+    begin = 0
+    for s in range(scopes.shape[0]):
+        last = np.int64(-1)
+        for k in range(begin, scopes[s, 0]):
+            warp = index[k] >> 5
+            if warp != last:
+                count += 1
+                last = warp
+        begins[s + 1] = count
+        begin = scopes[s, 0]
+    warps = np.empty(count, np.int32)
+    lanes = np.empty(count, np.uint8)
+    first = np.empty(count + scopes.shape[0], np.int32)
+    begin = 0
+    for s in range(scopes.shape[0]):
+        at = begins[s] - 1
+        last = np.int64(-1)
+        for k in range(begin, scopes[s, 0]):
+            warp = index[k] >> 5
+            if warp != last:
+                at += 1
+                warps[at] = warp_numbers[scopes[s, 1] + warp]
+                lanes[at] = 0
+                first[at + s] = k - begin
+                last = warp
+            lanes[at] += 1
+        first[at + 1 + s] = scopes[s, 0] - begin
+        begin = scopes[s, 0]
+    return begins, (warps, lanes, first)
 
 
 @njit(cache=True)
 def emit(buffers, groups, low, high):
-    """Append one instruction, without transactions, for every warp of a scope."""
-    for w in range(groups[0].size):
-        _append(buffers, groups, w, low, high)
+    """Append one instruction, without transactions, for every warp of a scope: its two halves, without the lanes."""
+    warp_buffer, op_buffer, _, used = buffers
+    warps, lanes, _ = groups
+    at = used[0]
+    for w in range(warps.size):
+        warp_buffer[at] = warps[w]
+        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8)
+        op_buffer[at, 1] = high
+        at += 1
+    used[0] = at
 
 
 @njit(cache=True)
 def emit_lines(buffers, groups, address, itemsize, fields):
     """Append a load: per warp its distinct lines, in order of the first lane that touches each."""
-    _, _, tx_buffer, used = buffers
-    first = groups[2]
+    warp_buffer, op_buffer, tx_buffer, used = buffers
+    warps, lanes, first = groups
     low, high = fields
-    tx = used[1]
+    at, tx = used[0], used[1]
+    table = np.empty(HASHED, np.uint8)  # of lines: 1 + the transaction, counted from the warp's first
     for w in range(first.size - 1):
+        begin, end = first[w], first[w + 1]
         start = tx
-        for k in range(first[w], first[w + 1]):
-            line = address[k] >> LINE_BITS
-            sector = np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
-            found = tx - 1
-            while found >= start and (tx_buffer[found] >> LINE_SHIFT) != line:
-                found -= 1
-            if found >= start:
-                tx_buffer[found] |= sector
-            else:
-                tx_buffer[tx] = (line << LINE_SHIFT) | (np.int64(1) << REPEAT_SHIFT) | sector
-                tx += 1
-        _append(buffers, groups, w, low | ((tx - start) << 24), high | start)
-    used[1] = tx
+        other_lines = np.int64(0)
+        sectors = np.int64(0)
+        for k in range(begin, end):
+            other_lines |= (address[k] ^ address[begin]) >> LINE_BITS
+            sectors |= np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
+        if other_lines == 0:
+            tx_buffer[tx] = ((address[begin] >> LINE_BITS) << LINE_SHIFT) | (np.int64(1) << REPEAT_SHIFT) | sectors
+            tx += 1
+        else:
+            table[:] = 0
+            for k in range(begin, end):
+                line = address[k] >> LINE_BITS
+                slot = (line ^ (line >> 8)) & (HASHED - 1)
+                while table[slot] != 0 and (tx_buffer[start + table[slot] - 1] >> LINE_SHIFT) != line:
+                    slot = (slot + 1) & (HASHED - 1)
+                if table[slot] == 0:
+                    tx_buffer[tx] = (line << LINE_SHIFT) | (np.int64(1) << REPEAT_SHIFT)
+                    tx += 1
+                    table[slot] = tx - start
+                sector = np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
+                tx_buffer[start + table[slot] - 1] |= sector
+        warp_buffer[at] = warps[w]
+        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | ((tx - start) << 24)
+        op_buffer[at, 1] = high | start
+        at += 1
+    used[0], used[1] = at, tx
 
 
 @njit(cache=True)
-def _cover(pieces, found, address, itemsize):
-    """Mark the bytes of one element in the words of its line."""
+def _cover(words, pieces, found, address, itemsize):
+    """Mark what one element covers in the words of its line: whole words, or bytes of one."""
     first = (address & (LINE_BYTES - 1)) >> 2
-    if itemsize < 4:
-        pieces[found, first] |= ((1 << itemsize) - 1) << (address & 3)
+    if itemsize >= 4:
+        words[found] |= (((np.int64(1) << (itemsize >> 2)) - 1) << first) & ((np.int64(1) << WORDS) - 1)
         return
-    for word in range(first, min(first + (itemsize >> 2), LINE_BYTES >> 2)):
-        pieces[found, word] = ALL_BYTES
+    if words[found] == 0:
+        pieces[found, :] = 0
+        words[found] = -1  # until all lanes are through: the bytes say which words are whole
+    pieces[found, first] |= ((1 << itemsize) - 1) << (address & 3)
 
 
 @njit(cache=True)
-def _covered_words(pieces, found):
+def _covered_words(words, pieces, found, itemsize):
     """The words of a line that are wholly covered, as a mask."""
+    if itemsize >= 4:
+        return words[found]
     mask = np.int64(0)
-    for word in range(LINE_BYTES >> 2):
+    for word in range(WORDS):
         if pieces[found, word] == ALL_BYTES:
             mask |= np.int64(1) << word
     return mask
@@ -121,105 +180,192 @@ def _partial_sectors(sectors, words):
 @njit(cache=True)
 def emit_stores(buffers, groups, address, itemsize, fields):
     """Append a store: lines as for a load, which sectors are covered in part, and then the words of each line."""
-    _, _, tx_buffer, used = buffers
-    first = groups[2]
+    warp_buffer, op_buffer, tx_buffer, used = buffers
+    warps, lanes, first = groups
     low, high = fields
-    tx = used[1]
-    pieces = np.zeros((WARP_SIZE, LINE_BYTES >> 2), np.uint8)  # of each line and word: its bytes that are covered
-    words = np.zeros(WARP_SIZE, np.int64)
+    at, tx = used[0], used[1]
+    table = np.empty(HASHED, np.uint8)  # as in emit_lines
+    pieces = np.empty((WARP_SIZE, WORDS), np.uint8)  # of each line and word: its bytes that are covered
+    words = np.empty(WARP_SIZE, np.int64)
     for w in range(first.size - 1):
         start = tx
+        table[:] = 0
+        last_line, found = NOTHING, np.int64(0)
         for k in range(first[w], first[w + 1]):
             line = address[k] >> LINE_BITS
-            sector = np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
-            found = tx - 1
-            while found >= start and (tx_buffer[found] >> LINE_SHIFT) != line:
-                found -= 1
-            if found >= start:
-                tx_buffer[found] |= sector
-            else:
-                found = tx
-                pieces[found - start, :] = 0
-                tx_buffer[tx] = (line << LINE_SHIFT) | sector
-                tx += 1
-            _cover(pieces, found - start, address[k], itemsize)
+            if line != last_line:  # neighbouring lanes mostly share a line
+                last_line = line
+                slot = (line ^ (line >> 8)) & (HASHED - 1)
+                while table[slot] != 0 and (tx_buffer[start + table[slot] - 1] >> LINE_SHIFT) != line:
+                    slot = (slot + 1) & (HASHED - 1)
+                if table[slot] == 0:
+                    words[tx - start] = 0
+                    tx_buffer[tx] = line << LINE_SHIFT
+                    tx += 1
+                    table[slot] = tx - start
+                found = np.int64(table[slot]) - 1
+            tx_buffer[start + found] |= np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
+            _cover(words, pieces, found, address[k], itemsize)
+        lines = tx - start
         any_partial = np.int64(0)
-        for k in range(tx - start):
-            words[k] = _covered_words(pieces, k)
+        for k in range(lines):
+            words[k] = _covered_words(words, pieces, k, itemsize)
             partial = _partial_sectors(tx_buffer[start + k], words[k])
             tx_buffer[start + k] |= partial << REPEAT_SHIFT
             any_partial |= partial
-        _append(buffers, groups, w, low | ((tx - start) << 24), high | start)
+        warp_buffer[at] = warps[w]
+        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | (lines << 24)
+        op_buffer[at, 1] = high | start
+        at += 1
         if any_partial != 0:
-            lines = tx - start
             for back in range(0, lines, 2):
                 earlier = words[lines - 2 - back] if back + 2 <= lines else np.int64(0)
                 tx_buffer[tx] = words[lines - 1 - back] | (earlier << 32)
                 tx += 1
-    used[1] = tx
+    used[0], used[1] = at, tx
 
 
 @njit(cache=True)
 def emit_atomics(buffers, groups, address, itemsize, fields):
     """Append an atomic: per warp one transaction per sector, repeated as often as its busiest address is hit."""
-    _, _, tx_buffer, used = buffers
-    first = groups[2]
+    warp_buffer, op_buffer, tx_buffer, used = buffers
+    warps, lanes, first = groups
     low, high = fields
-    tx = used[1]
+    at, tx = used[0], used[1]
+    table = np.empty(HASHED, np.uint8)  # of sectors: 1 + the transaction, counted from the warp's first
+    addresses = np.empty(HASHED, np.int64)
+    hits = np.empty(HASHED, np.uint8)  # of addresses: lanes so far
     for w in range(first.size - 1):
         start = tx
+        table[:] = 0
+        hits[:] = 0
         for k in range(first[w], first[w + 1]):
+            slot = ((address[k] >> 2) ^ (address[k] >> 10)) & (HASHED - 1)
+            while hits[slot] > 0 and addresses[slot] != address[k]:
+                slot = (slot + 1) & (HASHED - 1)
+            addresses[slot] = address[k]
+            hits[slot] += 1
+            same = np.int64(hits[slot])
             sector_number = address[k] >> SECTOR_BITS
-            same = 0  # lanes up to this one on the same address
-            for j in range(first[w], k + 1):
-                if address[j] == address[k]:
-                    same += 1
-            line = sector_number >> 2
-            key = (line << LINE_SHIFT) | (np.int64(1) << (sector_number & (SECTORS_PER_LINE - 1)))
-            found = tx - 1
-            while found >= start and (tx_buffer[found] & ~(np.int64(255) << REPEAT_SHIFT)) != key:
-                found -= 1
-            if found < start:
-                found = tx
+            key = ((sector_number >> 2) << LINE_SHIFT) | (np.int64(1) << (sector_number & (SECTORS_PER_LINE - 1)))
+            slot = (sector_number ^ (sector_number >> 8)) & (HASHED - 1)
+            while table[slot] != 0 and (tx_buffer[start + table[slot] - 1] & WITHOUT_REPEAT) != key:
+                slot = (slot + 1) & (HASHED - 1)
+            if table[slot] == 0:
                 tx_buffer[tx] = key
                 tx += 1
+                table[slot] = tx - start
+            found = start + table[slot] - 1
             if ((tx_buffer[found] >> REPEAT_SHIFT) & 255) < same:
-                tx_buffer[found] = key | (np.int64(same) << REPEAT_SHIFT)
-        _append(buffers, groups, w, low | ((tx - start) << 24), high | start)
-    used[1] = tx
+                tx_buffer[found] = key | (same << REPEAT_SHIFT)
+        warp_buffer[at] = warps[w]
+        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | ((tx - start) << 24)
+        op_buffer[at, 1] = high | start
+        at += 1
+    used[0], used[1] = at, tx
 
 
 @njit(cache=True)
 def emit_shared(buffers, groups, address, itemsize, fields):
     """Append a shared-memory access: `count` = passes, the most distinct words that one bank must deliver."""
-    first = groups[2]
+    warp_buffer, op_buffer, _, used = buffers
+    warps, lanes, first = groups
     low, high = fields
-    words = np.empty(2 * BANKS, np.int64)
+    at = used[0]
+    words = np.empty(HASHED, np.int64)
     per_bank = np.empty(BANKS, np.int64)
     for w in range(first.size - 1):
-        per_bank[:] = 0
-        distinct = 0
-        for k in range(first[w], first[w + 1]):
-            for word in range(address[k] >> 2, (address[k] + itemsize + 3) >> 2):
-                seen = False
-                for j in range(distinct):
-                    if words[j] == word:
-                        seen = True
-                        break
-                if not seen:
-                    words[distinct] = word
-                    distinct += 1
-                    per_bank[word & (BANKS - 1)] += 1
-        _append(buffers, groups, w, low | (max(per_bank.max(), 1) << 48), high)
+        passes = np.int64(1)
+        if not _one_word_per_bank(address, first[w], first[w + 1], itemsize):
+            words[:] = NOTHING
+            per_bank[:] = 0
+            for k in range(first[w], first[w + 1]):
+                for word in range(address[k] >> 2, (address[k] + itemsize + 3) >> 2):
+                    slot = word & (HASHED - 1)
+                    while words[slot] != NOTHING and words[slot] != word:
+                        slot = (slot + 1) & (HASHED - 1)
+                    if words[slot] == NOTHING:
+                        words[slot] = word
+                        per_bank[word & (BANKS - 1)] += 1
+                        passes = max(passes, per_bank[word & (BANKS - 1)])
+        warp_buffer[at] = warps[w]
+        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | (passes << 48)
+        op_buffer[at, 1] = high
+        at += 1
+    used[0] = at
+
+
+@njit(cache=True)
+def _one_word_per_bank(address, begin, end, itemsize):
+    """Whether 4-byte words follow each other from lane to lane, or are all the same: the usual cases, one pass."""
+    if itemsize != 4 or address[begin] & 3:
+        return False
+    step = address[min(begin + 1, end - 1)] - address[begin]
+    even = step == 0 or step == 4
+    for k in range(begin + 1, end):
+        even &= address[k] - address[k - 1] == step
+    return even
 
 
 @njit(cache=True)
 def emit_commands(buffers, groups, counts, start, fields):
     """Append a command to the memory fast-forward unit: per warp the number and place of its threads' entries."""
+    warp_buffer, op_buffer, _, used = buffers
+    warps, lanes, _ = groups
     low, high = fields
-    for w in range(groups[0].size):
-        _append(buffers, groups, w, low | (counts[w] << 24), high | start)
+    at = used[0]
+    for w in range(warps.size):
+        warp_buffer[at] = warps[w]
+        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | (counts[w] << 24)
+        op_buffer[at, 1] = high | start
         start += counts[w]
+        at += 1
+    used[0] = at
+
+
+# How an instruction of the log becomes records.
+PLAIN, LINES, STORES, ATOMICS, SHARED_WORDS, COMMANDS = range(6)
+# A row of the log: one of the above, the record's two halves, the scope, where its elements end in the log of elements
+# (element numbers of a memory instruction, entries per warp of a command), the address of element 0, bytes per element.
+LOG_COLUMNS = 7
+
+
+@njit(cache=True)
+def replay(buffers, log, begins, groups, elements):
+    """Append the instructions of a log, in order, for every warp of their scopes."""
+    warps, lanes, first = groups
+    longest = np.int64(0)
+    begin = 0
+    for row in range(log.shape[0]):
+        longest = max(longest, log[row, 4] - begin)
+        begin = max(begin, log[row, 4])
+    scratch = np.empty(longest, np.int64)
+    begin = 0
+    for row in range(log.shape[0]):
+        way, low, high, scope = log[row, 0], log[row, 1], log[row, 2], log[row, 3]
+        end, base, size = log[row, 4], log[row, 5], log[row, 6]
+        a, b = begins[scope], begins[scope + 1]
+        mine = (warps[a:b], lanes[a:b], first[a + scope : b + scope + 1])
+        if way == PLAIN:
+            emit(buffers, mine, low, high)
+            continue
+        part = scratch[: end - begin]
+        for k in range(part.size):
+            part[k] = elements[begin + k]
+        begin = end
+        if way == COMMANDS:
+            emit_commands(buffers, mine, part, base, (low, high))
+            continue
+        for k in range(part.size):
+            part[k] = part[k] * size + base
+        if way == LINES:
+            emit_lines(buffers, mine, part, size, (low, high))
+        elif way == STORES:
+            emit_stores(buffers, mine, part, size, (low, high))
+        elif way == ATOMICS:
+            emit_atomics(buffers, mine, part, size, (low, high))
+        else:
+            emit_shared(buffers, mine, part, size, (low, high))
 
 
 @njit(cache=True)

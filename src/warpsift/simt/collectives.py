@@ -6,35 +6,22 @@ written in terms of them, shared memory and barriers, so its cost is what its te
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
-from numba import njit
 from numpy.typing import DTypeLike
 
 from warpsift.hardware import WARP_SIZE
-from warpsift.simt import coalesce
+from warpsift.simt import elements
 from warpsift.simt.alu_classes import ADD, LOGIC, MINMAX, SHUFFLE, SPECIAL, typed
+from warpsift.simt.coalesce import SHARED_WORDS
+from warpsift.simt.global_memory import MemoryThreads
 from warpsift.simt.memory import DeviceMemoryError
-from warpsift.simt.recorder import pack, pack_high
 from warpsift.simt.registers import KernelError, Register, Value
-from warpsift.simt.stream import BARRIER, NO_SLOT, SHARED, SLOTS
-from warpsift.simt.threads import Threads as BasicThreads
+from warpsift.simt.stream import BARRIER, SHARED, pack, pack_high
 
 SHUFFLE_STEPS = 5  # log2 of the warp size
 INSTRUCTIONS_PER_STEP = 2  # shfl.sync and a (predicated) operation
-
-
-@njit(cache=True)
-def exchange(memory, position, values, first):
-    """Per warp: all lanes read, then all lanes write."""
-    old = np.empty(position.size, memory.dtype)
-    for w in range(first.size - 1):
-        for k in range(first[w], first[w + 1]):
-            old[k] = memory[position[k]]
-        for k in range(first[w], first[w + 1]):
-            memory[position[k]] = values[k]
-    return old
 
 
 class SharedArray:
@@ -45,19 +32,25 @@ class SharedArray:
         self.values = np.zeros(ctas * length, dtype)
         self.length = length
         self.address = address
+        self._words = self.values.view(f"u{self.values.itemsize}")
         self._threads = threads
 
     def load(self, index: Value) -> Register:
-        position = self._access(index, returns=True)
-        result = Register(self._threads, self.values[position], self._threads.scope)
-        result.slot, result.load = self._threads.newest_slot, self._threads.newest_load
-        return result
+        t = self._threads
+        element = self._element(index)
+        slot, load = self._issue(element, True, (index,))
+        words = elements.shared_gather(self._words, self.length, t.batch.shape.cta, t.scope.index, element)
+        return self._register(words, element, slot, load)
 
     def store(self, index: Value, value: Value) -> None:
         """Of several threads on one element, the highest lane wins."""
-        scope = self._threads.scope
-        position = self._access(index, returns=False, value=value)
-        self.values[position] = value.at(scope) if isinstance(value, Register) else value
+        t = self._threads
+        element = self._element(index)
+        self._issue(element, False, (index, value))
+        words = t.words_of(value, self.values.dtype, self._words.dtype)
+        cta, scope = t.batch.shape.cta, t.scope
+        if elements.shared_scatter(self._words, self.length, cta, scope.index, element, words) < element.size:
+            self._refuse(element)
 
     def look_and_put(self, index: Register, value: Register) -> Register:
         """Load, then store, warp after warp: a thread finds what the warps before its own have put.
@@ -65,54 +58,48 @@ class SharedArray:
         Shared memory answers within tens of cycles, while the warps of a CTA stand hundreds apart once they have
         waited for global memory, so they do not look all at once as two separate accesses here would.
         """
-        scope = self._threads.scope
-        position = self._access(index, returns=True)
-        slot, load = self._threads.newest_slot, self._threads.newest_load
-        self._access(index, returns=False, value=value)
-        _, _, first = scope.groups
-        result = Register(self._threads, exchange(self.values, position, value.at(scope), first), scope)
+        t = self._threads
+        element = self._element(index)
+        slot, load = self._issue(element, True, (index,))
+        self._issue(element, False, (index, value))
+        words = t.words_of(value, self.values.dtype, self._words.dtype)
+        where = (self._words, self.length, t.batch.shape.cta, t.scope.index)
+        return self._register(elements.shared_exchange(*where, element, words, t.scope.groups[2]), element, slot, load)
+
+    def _element(self, index: Value) -> np.ndarray:
+        """Element numbers of the active threads, after charging for the address arithmetic."""
+        if isinstance(index, Register):
+            self._threads.charge_address(index, self.values.itemsize, -1 - self.address)
+        return self._threads.element_numbers(index)
+
+    def _issue(self, element: np.ndarray, returns: bool, uses: tuple[Any, ...]) -> tuple[int, int]:
+        """Record the access; gives the slot and the serial number of a load."""
+        return self._threads.issue_shared(element, (self.address, self.values.itemsize), returns, uses)
+
+    def _register(self, words: np.ndarray, element: np.ndarray, slot: int, load: int) -> Register:
+        if words.size < element.size:
+            self._refuse(element)
+        result = Register(self._threads, words.view(self.values.dtype), self._threads.scope)
         result.slot, result.load = slot, load
         return result
 
-    def _access(self, index: Value, *, returns: bool, value: Value = None) -> np.ndarray:
-        t = self._threads
-        scope = t.scope
-        if isinstance(index, Register):
-            t.charge_address(index, self.values.itemsize, -1 - self.address)
-            local = index.at(scope).astype(np.int64)
-        else:
-            local = np.full(len(scope), index, np.int64)
-        if local.size and (local.min() < 0 or local.max() >= self.length):
-            raise DeviceMemoryError(f"index {int(local.max())} is outside of a shared array of {self.length} elements")
-        t.issue_shared(self.address + local * self.values.itemsize, self.values.itemsize, returns, (index, value))
-        return (scope.index // t.batch.threads_per_cta) * self.length + local
+    def _refuse(self, element: np.ndarray) -> NoReturn:
+        raise DeviceMemoryError(f"index {int(element.max())} is outside of a shared array of {self.length} elements")
 
 
-class CollectiveThreads(BasicThreads):
+class CollectiveThreads(MemoryThreads):
     """The complete `t`: threads with shared memory and collectives."""
 
     shared_bytes = 0  # taken so far by this CTA
 
-    @property
-    def newest_slot(self) -> int:
-        return self._loads % SLOTS
-
-    @property
-    def newest_load(self) -> int:
-        return self._loads
-
-    def issue_shared(self, address: np.ndarray, itemsize: int, returns: bool, uses: tuple[Any, ...]) -> None:
-        wait, _, _ = self._dependences(uses)
-        self._flush()
-        slot = NO_SLOT
-        if returns:
-            self._loads += 1
-            slot = self._loads % SLOTS
-            if self._loads > SLOTS:
-                wait |= 1 << slot
-        if len(self.scope):
-            fields = (pack(SHARED, slot, wait, 0), pack_high(0))
-            self._recorder.memory(coalesce.emit_shared, self.scope.groups, address, itemsize, fields)
+    def issue_shared(
+        self, element: np.ndarray, place: tuple[int, int], returns: bool, uses: tuple[Any, ...]
+    ) -> tuple[int, int]:
+        """Record an access to these elements of a shared array; `place`: its address, bytes per element."""
+        slot, wait = self.take_slot(returns, uses)
+        if element.size:
+            self._recorder.memory(SHARED_WORDS, self.scope, element, place, pack(SHARED, slot, wait, 0), pack_high(0))
+        return slot, self._loads
 
     # ------------------------------------------------------------------ shared memory and barriers
     def shared(self, dtype: DTypeLike, length: int) -> SharedArray:
@@ -126,13 +113,13 @@ class CollectiveThreads(BasicThreads):
         self._flush()
         self._require_whole_ctas("t.barrier()")
         if len(self.scope):
-            self._recorder.plain(self.scope.groups, pack(BARRIER), 0)
+            self._recorder.plain(self.scope, pack(BARRIER), 0)
 
     def _require_whole_ctas(self, what: str) -> None:
         if self.scope is self.root:
             return
         size = self.batch.threads_per_cta
-        per_cta = np.bincount(self.scope.index // size, minlength=1)
+        per_cta = np.bincount(self.batch.shape.cta[self.scope.index], minlength=1)
         if ((per_cta != 0) & (per_cta != size)).any():
             raise KernelError(
                 f"{what} is reached by only some threads of a CTA, which hangs a GPU: make the condition around it "
@@ -207,8 +194,9 @@ class CollectiveThreads(BasicThreads):
         holds = condition.at(self.scope)
         self.alu(None, condition, op=LOGIC)
         self.barrier()
-        cta = self.scope.index // self.batch.threads_per_cta
-        any_of = np.bincount(cta, weights=holds, minlength=self.batch.cta_numbers.size) > 0
+        cta = self.batch.shape.cta[self.scope.index]
+        any_of = np.zeros(self.batch.cta_numbers.size, bool)
+        any_of[cta[holds.astype(bool, copy=False)]] = True
         return self.alu(any_of[cta], op=LOGIC)
 
     def cta_scan(self, value: Register) -> tuple[Register, Register]:

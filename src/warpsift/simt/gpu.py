@@ -30,8 +30,8 @@ from warpsift.simt.kernel_check import check_kernel
 from warpsift.simt.memory import DeviceArray, DeviceMemory
 from warpsift.simt.recorder import Recorder
 from warpsift.simt.registers import KernelError
+from warpsift.simt.scope import Batch
 from warpsift.simt.stream import LaunchInfo, Sink
-from warpsift.simt.threads import Batch
 
 WAVE_THREADS_WITHOUT_RACES = 1 << 16  # only a matter of memory and speed: nothing observable depends on it
 
@@ -135,6 +135,7 @@ class Gpu:
             return
         ctas = -(-threads // threads_per_cta)
         begun = False
+        self._recorder.forget()  # what a kernel left that ended in an error
         for first, last in self._waves(kernel, ctas, threads_per_cta):
             shape = (threads_per_cta, shared_bytes)
             cta_shared_bytes = self._run_wave(kernel, (first, last), threads, shape, arguments)
@@ -192,9 +193,10 @@ class Gpu:
             t.bindings = self.bindings
             self.memory.running = kernel.name
             try:
-                self._prologue(t, kernel, threads, arguments)
-                kernel.function(t, *arguments)
-                t.finish()
+                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a GPU does not say so either
+                    self._prologue(t, kernel, threads, arguments)
+                    kernel.function(t, *arguments)
+                    t.finish()
             finally:
                 self.memory.running = None
             shared_bytes = max(shared_bytes, t.shared_bytes)

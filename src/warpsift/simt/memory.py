@@ -28,6 +28,11 @@ class Running:
     kernel: str | None = None
 
 
+def address_of(tag: int, itemsize: int) -> int:
+    """What a register that has been turned into an address of an array's element remembers it by."""
+    return tag << 8 | itemsize
+
+
 class DeviceArray:
     """A one-dimensional array in device memory. The host reads and writes it by `host`; kernels by `t.load`.
 
@@ -35,13 +40,16 @@ class DeviceArray:
     what they do.
     """
 
-    __slots__ = ("_running", "address", "name", "storage", "tag")
+    __slots__ = ("_running", "address", "addressing", "itemsize", "name", "storage", "tag", "words")
 
     def __init__(self, name: str, address: int, storage: np.ndarray, tag: int, running: Running) -> None:
         self.name = name
         self.address = address
         self.storage = storage  # a view of the device memory itself
+        self.itemsize = storage.itemsize
+        self.words = storage.view(f"u{storage.itemsize}")  # the same bytes without their meaning, to be moved about
         self.tag = tag  # index into LaunchInfo.arrays
+        self.addressing = address_of(tag, self.itemsize)
         self._running = running
 
     @property
@@ -60,10 +68,6 @@ class DeviceArray:
     @property
     def dtype(self) -> np.dtype:
         return self.storage.dtype
-
-    @property
-    def itemsize(self) -> int:
-        return self.storage.itemsize
 
     @property
     def size_bytes(self) -> int:

@@ -1,33 +1,23 @@
 """The recorder of one wave: collects warp instructions as the kernel runs and lays them out as a `Chunk`.
 
-A kernel runs on many warps at once, instruction by instruction; the stream wants warp after warp. So instructions
-are appended as they happen, tagged with their warp, and sorted by warp when the wave is complete. Buffers grow by
-doubling and are used again by the next wave.
+A kernel runs on many warps at once, instruction by instruction; the stream wants warp after warp. While the kernel runs
+an instruction is only written down: its scope, its fields and, for memory, the element numbers that its threads have.
+Compiled code turns the log into records and transactions, many instructions per call, and sorts the records by warp
+when the wave is complete. Buffers grow by doubling and are used again by the next wave.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from warpsift.simt import coalesce
-from warpsift.simt.alu_classes import UNTOLD, Program
-from warpsift.simt.stream import NO_SLOT, OP, Chunk
+from warpsift.simt.alu_runs import Programs
+from warpsift.simt.coalesce import COMMANDS, LOG_COLUMNS, PLAIN
+from warpsift.simt.scope import Batch, Scope
+from warpsift.simt.stream import OP, Chunk
 
-Groups = tuple[np.ndarray, np.ndarray, np.ndarray]  # (warp numbers, active lanes, first position) of a scope
-
-
-def pack(kind: int, slot: int = NO_SLOT, wait: int = 0, count: int = 1) -> int:
-    """The low half of an OP as a signed 64-bit integer; lanes and transactions are filled in per warp."""
-    value = kind | slot << 16 | wait << 32 | count << 48
-    return value - (1 << 64) if value >> 63 else value
-
-
-def pack_high(array: int, detail: int = 0, first: int = 0) -> int:
-    value = first | array << 32 | detail << 48
-    return value - (1 << 64) if value >> 63 else value
+LOGGED_ELEMENTS = 1 << 18  # threads and element numbers after which the log is worked off
+LOGGED_ROWS = 1 << 15
 
 
 class Recorder:
@@ -38,60 +28,103 @@ class Recorder:
         self._used = np.zeros(2, np.int64)
         self._commands: list[np.ndarray] = []
         self._command_entries = 0
-        self._programs: dict[Program, int] = {UNTOLD: 0}  # in order of their numbers
-        self._known: tuple[Program, ...] = (UNTOLD,)
-        self._buffers = (self._warp, self._op, self._tx, self._used)
+        self.programs = Programs()
+        self._log_number = 0
+        self._open_log()
+
+    def forget(self) -> None:
+        """Begin anew, whatever is recorded."""
+        self._used[:] = 0
+        self._commands, self._command_entries = [], 0
+        if self._rows:
+            self._open_log()
+
+    def _open_log(self) -> None:
+        self._log_number += 1
+        self._rows: list[int] = []  # coalesce.LOG_COLUMNS integers per instruction
+        self._elements: list[np.ndarray] = []
+        self._element_count = 0
+        self._scopes: list[int] = []  # two integers per scope, see coalesce.group_scopes
+        self._index: list[np.ndarray] = []
+        self._index_count = 0
+        self._batch: Batch | None = None
+        self._warp_numbers: list[np.ndarray] = []
+        self._batch_begin = self._batch_end = 0
+
+    def _number_of(self, scope: Scope) -> int:
+        """The scope's number in this log."""
+        if scope.log == self._log_number:
+            return scope.number
+        if len(self._rows) > LOGGED_ROWS * LOG_COLUMNS or self._index_count + self._element_count > LOGGED_ELEMENTS:
+            self._work_off()
+        if scope.batch is not self._batch:
+            self._batch = scope.batch
+            self._warp_numbers.append(scope.batch.warp_numbers)
+            self._batch_begin, self._batch_end = self._batch_end, self._batch_end + scope.batch.warp_numbers.size
+        scope.log, scope.number = self._log_number, len(self._index)
+        self._index.append(scope.index)
+        self._index_count += scope.index.size
+        self._scopes += (self._index_count, self._batch_begin)
+        return scope.number
+
+    def plain(self, scope: Scope, low: int, high: int) -> None:
+        """An instruction without addresses: ALU run, barrier."""
+        number = scope.number if scope.log == self._log_number else self._number_of(scope)
+        self._rows += (PLAIN, low, high, number, 0, 0, 0)
+
+    def memory(self, way: int, scope: Scope, elements: np.ndarray, place: tuple[int, int], low: int, high: int) -> None:
+        """A memory instruction on these elements of an array; `place`: address of element 0, bytes per element."""
+        if self._element_count > LOGGED_ELEMENTS or len(self._rows) > LOGGED_ROWS * LOG_COLUMNS:
+            self._work_off()
+        number = scope.number if scope.log == self._log_number else self._number_of(scope)
+        self._elements.append(elements)
+        self._element_count += elements.size
+        self._rows += (way, low, high, number, self._element_count, *place)
+
+    def command(self, scope: Scope, entries: np.ndarray, wanted: np.ndarray, low: int, high: int) -> None:
+        """A command to a special unit: an entry per thread that wants something of it."""
+        per_warp = np.add.reduceat(wanted, scope.groups[2][:-1], dtype=np.int64)
+        self.memory(COMMANDS, scope, per_warp, (self._command_entries, 0), low, high)
+        kept = entries[wanted]
+        self._commands.append(kept)
+        self._command_entries += kept.size
+
+    def _work_off(self) -> None:
+        """Turn the log into records and transactions."""
+        if not self._rows:
+            return
+        log = np.array(self._rows, np.int64).reshape(-1, LOG_COLUMNS)
+        scopes = np.array(self._scopes, np.int64).reshape(-1, 2)
+        index, warp_numbers = np.concatenate(self._index, dtype=np.int32), np.concatenate(self._warp_numbers)
+        begins, groups = coalesce.group_scopes(scopes, index, warp_numbers)
+        small = np.empty(0, np.int32)
+        elements = np.concatenate([small, *self._elements])  # int32 unless one of them is larger
+        # a line per lane, and behind those of a store the words that they cover
+        self._reserve(int((begins[1:] - begins[:-1])[log[:, 3]].sum()), 2 * self._element_count)
+        coalesce.replay((self._warp, self._op, self._tx, self._used), log, begins, groups, elements)
+        self._open_log()
 
     def _reserve(self, events: int, transactions: int) -> None:
         """Make room; the compiled functions never check."""
         need_events, need_tx = int(self._used[0]) + events, int(self._used[1]) + transactions
         if need_events > self._warp.size:
             size = max(need_events, 2 * self._warp.size)
-            self._warp = np.resize(self._warp, size)
-            grown = np.empty((size, 2), np.int64)
-            grown[: len(self._op)] = self._op
-            self._op = grown
+            self._warp, self._op = _grown(self._warp, size), _grown(self._op, size)
         if need_tx > self._tx.size:
-            self._tx = np.resize(self._tx, max(need_tx, 2 * self._tx.size))
-        self._buffers = (self._warp, self._op, self._tx, self._used)
-
-    def program_number(self, program: Program) -> int:
-        """The number of an ALU run's program in the chunks of this recorder."""
-        return self._programs.setdefault(program, len(self._programs))
-
-    def plain(self, groups: Groups, low: int, high: int) -> None:
-        """An instruction without addresses: ALU run, barrier."""
-        if self._used[0] + len(groups[0]) > self._warp.size:
-            self._reserve(len(groups[0]), 0)
-        coalesce.emit(self._buffers, groups, low, high)
-
-    def memory(
-        self, emit: Callable[..., Any], groups: Groups, address: np.ndarray, itemsize: int, fields: tuple[int, int]
-    ) -> None:
-        """A memory instruction; `emit` is the coalescing rule for its kind."""
-        entries = 2 * len(address)  # a line per lane, and behind those of a store the words that they cover
-        if self._used[0] + len(groups[0]) > self._warp.size or self._used[1] + entries > self._tx.size:
-            self._reserve(len(groups[0]), entries)
-        emit(self._buffers, groups, address, itemsize, fields)
-
-    def command(self, groups: Groups, entries: np.ndarray, wanted: np.ndarray, fields: tuple[int, int]) -> None:
-        """A command to the memory fast-forward unit: an entry per thread that wants words."""
-        warps, _, first = groups
-        if self._used[0] + len(warps) > self._warp.size:
-            self._reserve(len(warps), 0)
-        counts = np.add.reduceat(wanted, first[:-1], dtype=np.int64)
-        coalesce.emit_commands(self._buffers, groups, counts, self._command_entries, fields)
-        kept = entries[wanted]
-        self._commands.append(kept)
-        self._command_entries += kept.size
+            self._tx = _grown(self._tx, max(need_tx, 2 * self._tx.size))
 
     def finish(self, warps: int, ctas: int) -> Chunk:
         """Lay the wave out warp by warp and make the recorder ready for the next one."""
+        self._work_off()
         events, transactions = int(self._used[0]), int(self._used[1])
         first, ops = coalesce.order_by_warp(self._warp, self._op, events, warps)
-        self._used[:] = 0
         commands = np.concatenate(self._commands) if self._commands else np.empty(0, np.int64)
-        self._commands, self._command_entries = [], 0
-        if len(self._known) < len(self._programs):
-            self._known = tuple(self._programs)
-        return Chunk(ops.reshape(-1).view(OP), first, self._tx[:transactions].copy(), ctas, commands, self._known)
+        self.forget()
+        kept = self._tx[:transactions].copy()
+        return Chunk(ops.reshape(-1).view(OP), first, kept, ctas, commands, self.programs.known)
+
+
+def _grown(old: np.ndarray, rows: int) -> np.ndarray:
+    new = np.empty((rows, *old.shape[1:]), old.dtype)
+    new[: len(old)] = old
+    return new

@@ -34,22 +34,29 @@ class NoSuchCallError(KernelError, AttributeError):
     """A kernel asks its threads for what they do not have."""
 
 
-class Register:
-    __slots__ = ("addressed", "chain", "counts", "load", "place", "run", "scope", "slot", "threads", "values")
+def filled(size: int, value: Value, kind: DTypeLike) -> np.ndarray:
+    """np.full, which is slower."""
+    values = np.empty(size, kind)
+    values.fill(value)
+    return values
 
+
+class Register:
     __array_ufunc__ = None  # `numpy_scalar + register` comes to us
+
+    # What most registers never set lies in the class: they are made by the million.
+    slot = -1  # scoreboard slot of the load that produced it, or -1
+    load = -1  # that load's serial number
+    run = -1  # the ALU run that produced it
+    chain = 0  # its place in the dependent chain of that run
+    place = 0  # and among all its instructions
+    counts = False  # whether it is the counter of a loop
+    addressed: set[int] | None = None  # address arithmetic already done with this register
 
     def __init__(self, threads: Threads, values: np.ndarray, scope: Scope) -> None:
         self.threads = threads
         self.values = values
         self.scope = scope
-        self.slot = -1  # scoreboard slot of the load that produced it, or -1
-        self.load = -1  # that load's serial number
-        self.run = -1  # the ALU run that produced it
-        self.chain = 0  # its place in the dependent chain of that run
-        self.place = 0  # and among all its instructions
-        self.counts = False  # whether it is the counter of a loop
-        self.addressed: dict[int, set[int]] | None = None  # address arithmetic already done with this register
 
     def comes_from(self, other: Register) -> None:
         """Wait for what the other waits for: this is the same value under another name."""
@@ -61,21 +68,20 @@ class Register:
         if self.scope is scope:
             return self.values
         try:
-            return self.values[scope.positions_in(self.scope)]
+            positions = scope.positions_in(self.scope)
         except LookupError:
             raise KernelError(
                 "a register made under a condition or inside a loop is used outside of it; "
                 "carry the value in a variable made by t.var(...)"
             ) from None
+        return self.values[positions]
 
     def _binary(self, other: Value, function: Callable[..., Any], op: int, swapped: bool = False) -> Register:
         threads = self.threads
         scope = threads.scope
         mine = self.at(scope)
         theirs = other.at(scope) if isinstance(other, Register) else other
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            values = function(theirs, mine) if swapped else function(mine, theirs)
-        return threads.alu(values, self, other, op=op)
+        return threads.alu(function(theirs, mine) if swapped else function(mine, theirs), self, other, op=op)
 
     def __add__(self, other: Value) -> Register:
         return self._binary(other, operator.add, ADD)
@@ -163,8 +169,7 @@ class Register:
 
     def astype(self, dtype: DTypeLike) -> Register:
         """Convert (one `cvt`)."""
-        with np.errstate(invalid="ignore"):
-            return self.threads.alu(self.at(self.threads.scope).astype(dtype), self, op=CONVERT)
+        return self.threads.alu(self.at(self.threads.scope).astype(dtype), self, op=CONVERT)
 
     def __neg__(self) -> Register:
         return self.threads.alu(-self.at(self.threads.scope), self, op=ADD)
@@ -194,31 +199,50 @@ class Register:
 
 
 class Variable(Register):
-    """A register that may be assigned: `v.set(x)` changes it for the active threads only."""
+    """A register that may be assigned: `v.set(x)` changes it for the active threads only.
 
-    __slots__ = ("storage",)
+    What was last read or assigned is held for the scope in which that happened, and goes back to `storage` when another
+    scope asks: a loop whose threads stay the same neither gathers nor scatters its variables.
+    """
 
     def __init__(self, threads: Threads, storage: np.ndarray) -> None:
         super().__init__(threads, storage, threads.root)
         self.storage = storage  # one value per thread of the batch
+        self._held_at: Scope | None = None
+        self._held = storage
+        self._newer = False  # what is held has not been stored
 
     def at(self, scope: Scope) -> np.ndarray:
-        if scope is self.threads.root:
-            return self.storage.copy()
-        return self.storage[scope.index]
+        if scope is not self._held_at:
+            self._store()
+            self._held = self.storage.copy() if scope is self.threads.root else self.storage[scope.index]
+            self._held_at = scope
+        return self._held
+
+    def _store(self) -> None:
+        if self._newer and self._held_at is not None:
+            self.storage[self._held_at.index] = self._held
+            self._newer = False
 
     def set(self, value: Value) -> None:
         """Assign for the active threads. A constant costs a `mov`; a register is only renamed."""
         scope = self.threads.scope
+        kind = self.storage.dtype
         if isinstance(value, Register):
             values = value.at(scope)
+            if values.dtype != kind:
+                values = values.astype(kind)
             self.comes_from(value)
         else:
-            values = value
+            values = filled(scope.index.size, value, kind)
             self.threads.alu(None, op=LOGIC)  # mov
             self.slot = self.load = -1
         self.addressed = None
-        self.storage[scope.index] = values
+        if scope is not self._held_at:
+            self._store()
+            self._held_at = scope
+        self._held = values
+        self._newer = True
 
     def __iadd__(self, other: Value) -> Variable:
         self.set(self + other)

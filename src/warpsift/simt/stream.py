@@ -61,6 +61,18 @@ OP = np.dtype(
 )
 assert OP.itemsize == 16
 
+
+def pack(kind: int, slot: int = NO_SLOT, wait: int = 0, count: int = 1) -> int:
+    """The low half of an OP as a signed 64-bit integer; lanes and transactions are filled in per warp."""
+    value = kind | slot << 16 | wait << 32 | count << 48
+    return value - (1 << 64) if value >> 63 else value
+
+
+def pack_high(array: int, detail: int = 0, first: int = 0) -> int:
+    value = first | array << 32 | detail << 48
+    return value - (1 << 64) if value >> 63 else value
+
+
 # A transaction is one int64: line number << 16 | repeat << 8 | sector mask.
 # Loads and stores: one per distinct 128-byte line of the warp, in order of the first lane that touches it, with the
 # 32-byte sectors that are touched. Atomics: one per distinct sector, `repeat` = the most lanes on one address in it.

@@ -26,9 +26,8 @@ from warpsift.simt.alu_classes import CONTROL
 from warpsift.simt.collectives import CollectiveThreads
 from warpsift.simt.gpu import Gpu
 from warpsift.simt.memory import DeviceArray, DeviceMemoryError
-from warpsift.simt.recorder import pack, pack_high
 from warpsift.simt.registers import KernelError, Register, Value
-from warpsift.simt.stream import COMMAND, COMMAND_UNIT_SHIFT, NO_SLOT, POST, SLOTS
+from warpsift.simt.stream import COMMAND, COMMAND_UNIT_SHIFT, POST, pack, pack_high
 from warpsift.units.registry import socket_of
 
 MOST_WORDS = 32  # per thread and call (MFF paper, section 5: "the maximum size is 32")
@@ -215,7 +214,7 @@ class FastForwardThreads(CollectiveThreads):
                 if not target.pending.any():
                     target.slots = 0
         self._flush()
-        self._run_wait |= wait
+        self._alu_wait |= wait
         self.spend(1, classes=(CONTROL,))
 
     def finish(self) -> None:
@@ -266,20 +265,13 @@ class FastForwardThreads(CollectiveThreads):
         self, kind: int, columns: DeviceArray, request: tuple[np.ndarray, ...], over: str, uses: tuple[Any, ...]
     ) -> int:
         """Record the warp-level command; gives its scoreboard slot."""
-        wait, _, _ = self._dependences(uses)
-        self._flush()
-        slot = NO_SLOT
-        if kind == COMMAND:
-            self._loads += 1
-            slot = self._loads % SLOTS
-            if self._loads > SLOTS:
-                wait |= 1 << slot
+        slot, wait = self.take_slot(kind == COMMAND, uses)
         scope = self.scope
         if len(scope):
             index, sizes = request
             lane = scope.index & (WARP_SIZE - 1)
             entries = index << COMMAND_INDEX_SHIFT | lane << COMMAND_LANE_SHIFT | sizes
             detail = socket_of(NAME) << COMMAND_UNIT_SHIFT | (IN_EDGES if over == "in" else OUT_EDGES)
-            fields = (pack(kind, slot, wait), pack_high(columns.tag, detail))
-            self._recorder.command(scope.groups, entries, sizes > 0, fields)
+            low, high = pack(kind, slot, wait), pack_high(columns.tag, detail)
+            self._recorder.command(scope, entries, sizes > 0, low, high)
         return slot
