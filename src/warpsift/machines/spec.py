@@ -134,6 +134,13 @@ class Launch(Section, frozen=True, kw_only=True):
     host_us: Annotated[int, Bounds(0, 10_000, "us", "launches take microseconds")] = 0
 
 
+class Compiler(Section, frozen=True, kw_only=True):
+    """What the compiler of the machine's time makes of kernels."""
+
+    # iterations of an innermost loop side by side, with a loop for the rest; 1: none (simt/unrolling.py)
+    unroll: Annotated[int, Bounds(1, 16, "iterations", "a warp has 16 scoreboard slots; ptxas takes 4")] = 1
+
+
 class Ideal(Section, frozen=True, kw_only=True):
     """Parts made ideal, to see what bounds a run."""
 
@@ -158,6 +165,7 @@ class Machine(Section, frozen=True, kw_only=True):
     dram: Dram
     launch: Launch = Launch()
     ideal: Ideal = Ideal()
+    compiler: Compiler = Compiler()
     units: dict[str, Any] = msgspec.field(default_factory=default_specs)  # specs of special units, by section
 
     @property

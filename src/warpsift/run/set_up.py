@@ -43,6 +43,9 @@ def engine_of(machine: Machine | None, request: Request, observer: Observer) -> 
 def gpu_of(sink: Sink, machine: Machine | None, request: Request, observer: Observer) -> Gpu:
     """The GPU that runs kernels: waves as large as the machine's SMs hold."""
     residency = None if machine is None else Residency(machine.sm.count, machine.sm.threads)
-    gpu = Gpu(sink, residency=residency, visibility_ctas=request.visibility_ctas, seed=request.options.seed)
+    unroll = 1 if machine is None else machine.compiler.unroll
+    gpu = Gpu(
+        sink, residency=residency, visibility_ctas=request.visibility_ctas, seed=request.options.seed, unroll=unroll
+    )
     gpu.on_progress = observer.on_progress
     return gpu

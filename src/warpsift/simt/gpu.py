@@ -88,8 +88,10 @@ class Gpu:
         residency: Residency | None = None,
         visibility_ctas: int | None = None,
         seed: int = 1,
+        unroll: int = 1,
     ) -> None:
         self.sink = sink
+        self.unroll = unroll  # iterations of innermost loops that the compiler puts side by side (simt/unrolling.py)
         self.memory = DeviceMemory(memory_bytes)
         self.residency = residency or Residency()
         self.visibility_ctas = visibility_ctas  # None: as the residency says; 0: a whole wave
@@ -190,6 +192,7 @@ class Gpu:
             batch = Batch(first + together, together, threads_per_cta, seed)
             t = self.threads(batch, self._recorder)
             t.shared_bytes = reserved_bytes
+            t.unroll = self.unroll
             t.bindings = self.bindings
             self.memory.running = kernel.name
             try:
