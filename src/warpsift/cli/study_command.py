@@ -1,4 +1,4 @@
-"""`warpsift study`: the MFF paper's motivation and its alternative, on any graph."""
+"""`warpsift study`: the MFF paper's motivation, its alternative, and its baseline, on any graph."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from warpsift.cli.app import (
 from warpsift.paths import check_output
 from warpsift.report.pictures import PICTURES
 
-study = typer.Typer(help="Studies of temporal coalescing and of larger caches.", no_args_is_help=True)
+study = typer.Typer(help="Studies of temporal coalescing, larger caches and unrolled loops.", no_args_is_help=True)
 app.add_typer(study, name="study")
 PlotOption = Annotated[Path | None, typer.Option("--plot", help="Draw it: a .png, .svg or .pdf file.")]
 GpuName = Annotated[str, typer.Option("--gpu", help="The machine to time on.")]
@@ -83,6 +83,35 @@ def caches(
         rows = module.study(loaded, names, gpu, choices, progress.note)
     columns = ["algorithm", "instead", "factor", "cycles", "dram_bytes", "speedup", "share_of_mff"]
     _show(rows, columns, (plot, module.plot), as_json)
+
+
+@study.command("unrolling", context_settings=CONTEXT)
+def unrolling(
+    graph: GraphOption,
+    gpu: GpuName = "gtx980",
+    algorithms: Annotated[str, typer.Option(help="Separated by commas.")] = "pagerank,bfs,sssp,wcc",
+    max_iterations: Annotated[int | None, typer.Option(help="Super-steps, other than PageRank's one.")] = None,
+    set_: SetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Thread-per-vertex baselines and the MFF's speedup, with loops as written and unrolled by four.
+
+    \b
+    Example:
+      warpsift study unrolling --graph kron-14
+      warpsift study unrolling --graph kron-14 --gpu gtx480
+    """
+    from warpsift.report.progress import Progress
+    from warpsift.run.request import algorithm_named
+    from warpsift.studies import unrolling_study as module
+
+    names = [algorithm_named(name).name for name in algorithms.split(",")]
+    loaded = load_for(graph, f"unrolling on {graph}")
+    with Progress(f"unrolling on {graph}") as progress:
+        choices = {"overrides": overrides_of(set_), "max_iterations": max_iterations}
+        rows = module.study(loaded, names, gpu, choices, progress.note)
+    columns = ["algorithm", "unroll", "plain_cycles", "mff_cycles", "plain_gain", "mff_speedup"]
+    _show(rows, columns, (None, None), as_json)
 
 
 def _check(plot: Path | None) -> None:

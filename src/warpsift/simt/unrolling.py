@@ -16,7 +16,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from functools import lru_cache
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any
@@ -213,7 +213,7 @@ def unrolled(t: Threads, begin: Value, end: Value, step: int, factor: int) -> It
 
 def _groups(
     t: Threads, outer: Any, numbers: tuple[np.ndarray, np.ndarray], step: int, factor: int
-) -> Iterator[Register]:
+) -> Generator[Register, None, bool]:
     """The loop over whole groups; gives whether there was one."""
     first, left = numbers
     groups = left // factor
