@@ -99,10 +99,14 @@ class Programs:
     def record(self, run: Run) -> tuple[int, int]:
         """The two halves of a run's OP; waits and lanes are filled in later."""
         if run.record is None:
-            number = self._numbers.setdefault(run.program, len(self._numbers))
+            number = self.number(run.program)
             chain = max(1, min(run.chain, run.count))
             run.record = (pack(ALU, count=run.count), pack_high(run.floats, chain, number))
         return run.record
+
+    def number(self, program: Program) -> int:
+        """The number of a program."""
+        return self._numbers.setdefault(program, len(self._numbers))
 
     @property
     def known(self) -> tuple[Program, ...]:

@@ -10,6 +10,7 @@ global rules stand for what a compiler adds, taken from the PTX that nvcc and cl
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
@@ -23,6 +24,7 @@ from warpsift.simt.recorder import Recorder
 from warpsift.simt.registers import KernelError, NoSuchCallError, Register, Value, Variable
 from warpsift.simt.scope import Batch, Scope
 from warpsift.simt.stream import SLOTS
+from warpsift.simt.unrolling import Group, is_innermost, unrolled
 
 LONGEST_RUN = 60_000  # OP.count has 16 bits
 
@@ -58,6 +60,7 @@ class _Inside:
 class Threads:
     """The `t` of a kernel. See also `collectives` for shared memory, barriers, ballots and scans."""
 
+    unroll = 1  # iterations of an innermost loop that the compiler puts side by side
     bindings: Mapping[str, Any] = MappingProxyType({})  # what the commands to special units work on, by unit
 
     def __init__(self, batch: Batch, recorder: Recorder) -> None:
@@ -71,6 +74,7 @@ class Threads:
         self._abandoned = ""  # the loop that the kernel's text left before its end
         self._alu = self._nothing = recorder.programs.nothing  # the current ALU run
         self._alu_wait = 0  # slots that it waits for
+        self._group: Group | None = None  # the iterations of an unrolled loop that run
 
     if not TYPE_CHECKING:  # else every misspelt call of our own would pass the type checker
 
@@ -143,6 +147,8 @@ class Threads:
         """Slots to wait for, how deep in the current ALU run the operands stand, and their places in it."""
         wait = depth = 0
         needs: tuple[int, ...] = ()
+        if self._group is not None:
+            self._group.used(operands)
         for operand in operands:
             if not isinstance(operand, Register):
                 continue
@@ -241,6 +247,12 @@ class Threads:
         begin, end = (0, begin) if end is None else (begin, end)
         if not isinstance(step, (int, np.integer)) or step < 1:
             raise KernelError(f"the step of t.range must be a positive integer, not {step!r}")
+        if self.unroll > 1 and self._group is None and is_innermost(sys._getframe(1)):
+            return unrolled(self, begin, end, int(step), self.unroll)
+        return self._one_by_one(begin, end, step)
+
+    def _one_by_one(self, begin: Value, end: Value, step: int) -> Iterator[Register]:
+        """The loop as its text has it."""
         outer = self.scope
         current, stop = self._bounds(begin, end)
         self.alu(None, begin, end, op=COMPARE)

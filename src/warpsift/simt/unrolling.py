@@ -24,9 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from warpsift.simt.alu_classes import ADD, BESIDE, COMPARE, CONTROL, LOGIC, Program
-from warpsift.simt.recorder import pack, pack_high
 from warpsift.simt.registers import Register, Value
-from warpsift.simt.stream import ALU, LOAD, NO_SLOT, SHARED, SLOTS
+from warpsift.simt.stream import ALU, LOAD, NO_SLOT, SHARED, SLOTS, pack, pack_high
 
 if TYPE_CHECKING:
     from warpsift.simt.threads import Threads
@@ -121,14 +120,14 @@ class Group:
 
     def _moves(self, name: str, arguments: tuple[Any, ...]) -> bool:
         """Whether an instruction is a load or computes, for all threads of the loop."""
-        low = _fields(name, arguments)[0]
+        low = _fields(arguments)[0]
         kind, slot = low & 255, (low >> 16) & 255
-        same = arguments[0 if name == "plain" else 1] is self._scope.groups
-        return same and (kind == ALU or (kind in (LOAD, SHARED) and slot != NO_SLOT))
+        same_threads = arguments[1 if name == "memory" else 0] is self._scope
+        return same_threads and (kind == ALU or (kind in (LOAD, SHARED) and slot != NO_SLOT))
 
     def _merged(self, runs: list[tuple[str, tuple[Any, ...]]], serial: bool) -> list[tuple[str, tuple[Any, ...]]]:
         """Runs of different iterations as one: side by side, or one after the other where they carry a value on."""
-        fields = [_fields(*run) for run in runs]
+        fields = [_fields(arguments) for _, arguments in runs]
         count = sum((low >> 48) & 0xFFFF for low, _ in fields)
         if len(runs) < 2 or count > LONGEST_MERGED:
             return runs
@@ -136,16 +135,17 @@ class Group:
         for low, _ in fields:
             wait |= (low >> 32) & 0xFFFF
         floats, chains = ([(high >> shift) & 0xFFFF for _, high in fields] for shift in (32, 48))
-        programs = [self._recorder.program(high & 0xFFFFFFFF) for _, high in fields]
-        number = self._recorder.program_number(in_turn(programs) if serial else interleaved(programs))
+        known = self._recorder.programs
+        programs = [known.known[high & 0xFFFFFFFF] for _, high in fields]
+        number = known.number(in_turn(programs) if serial else interleaved(programs))
         chain = sum(chains) if serial else max(chains)
         low, high = pack(ALU, NO_SLOT, wait, count), pack_high(sum(floats), chain, number)
         return [("plain", (runs[0][1][0], low, high))]
 
 
-def _fields(name: str, arguments: tuple[Any, ...]) -> tuple[int, int]:
-    """The two halves of the record that an instruction will have."""
-    return (arguments[1], arguments[2]) if name == "plain" else arguments[-1]
+def _fields(arguments: tuple[Any, ...]) -> tuple[int, int]:
+    """The two halves of the record that an instruction will have: what every call of the recorder ends with."""
+    return arguments[-2], arguments[-1]
 
 
 def _stages(entries: list[tuple[str, tuple[Any, ...]]]) -> list[tuple[list[Any], list[Any]]]:
@@ -220,9 +220,9 @@ def _groups(
     recorder = t._recorder
     number = 0
     while (active := groups > number).any():
-        t.scope = outer if active.all() else outer.narrow(active)
+        t.scope = outer.narrow(active)
         base = first[active] + first.dtype.type(number * factor * step)
-        addressed: dict[int, set[int]] = {}
+        addressed: set[int] = set()
         group = Group(t)
         t._recorder, t._group = group, group  # type: ignore[assignment]
         try:
@@ -233,7 +233,8 @@ def _groups(
                 yield counter
                 if k < factor - 1:
                     t._flush()
-            t._advance_loop()
+            t._alu = t._alu.advance_loop()
+            t._flush()
         finally:
             t._recorder, t._group = recorder, None
         group.hand_on()
@@ -251,8 +252,9 @@ def _rest(
         active = left - done > k
         if not active.any():
             return
-        t.scope = outer if active.all() else outer.narrow(active)
+        t.scope = outer.narrow(active)
         counter = Register(t, (first[active] + (done[active] + k) * step).astype(first.dtype), t.scope)
         counter.counts = started or k > 0
         yield counter
-        t._advance_loop()
+        t._alu = t._alu.advance_loop()
+        t._flush()
