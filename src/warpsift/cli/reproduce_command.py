@@ -21,6 +21,9 @@ def reproduce(
     graphs: Annotated[
         Path | None, typer.Option(help="A folder with the papers' real graphs; others are stand-ins.")
     ] = None,
+    reading: Annotated[
+        str | None, typer.Option(help="Choices for what the paper leaves open: authors, hardware or a .toml file.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where the report goes; default: reproduce-PAPER.")
     ] = None,
@@ -32,7 +35,7 @@ def reproduce(
     \b
     Examples:
       warpsift reproduce scu --quick
-      warpsift reproduce mff --scale medium -o mff-report
+      warpsift reproduce mff --scale medium --reading authors -o mff-report
       warpsift reproduce scu --graphs suitesparse/
     """
     from rich.text import Text
@@ -44,7 +47,7 @@ def reproduce(
 
     name = "quick" if quick else scale
     folder = out or Path(f"reproduce-{paper}")
-    plan = Plan(paper, scale_named(name, paper, graphs), folder, SweepOptions(workers=workers, dask=dask))
+    plan = Plan(paper, scale_named(name, paper, graphs, reading), folder, SweepOptions(workers=workers, dask=dask))
     try:
         page, figures = run_all(plan)
     except KeyboardInterrupt:

@@ -188,4 +188,5 @@ class Report:
     subtitle: str = ""
     summary: Sequence[str] = ()  # paragraphs
     provenance: Provenance = field(default_factory=Provenance)
+    conclusive: bool = True  # False: no verdict on the paper, its graphs are too small for one
     command: str = ""  # makes the page again

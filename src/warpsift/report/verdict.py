@@ -80,7 +80,7 @@ def verdict_words(found: Sequence[Finding]) -> str:
 def verdict_html(report: Report, names: Sequence[str]) -> str:
     """The section in front of the figures; nothing where no paper's value is given."""
     found = findings(report.figures)
-    if not found:
+    if not found or not report.conclusive:
         return ""
     misses = sorted((f for f in found if not f.met), key=lambda f: (not f.opposite, -f.distance))
     rows = "".join(_row(miss, names[miss.figure], report.figures[miss.figure]) for miss in misses[:SHOWN_MISSES])

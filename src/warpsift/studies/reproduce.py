@@ -13,6 +13,7 @@ from warpsift.errors import WarpsiftError, unknown
 from warpsift.report.figures import Figure, Report
 from warpsift.report.html import write_report
 from warpsift.report.provenance import provenance_of
+from warpsift.run.reading import reading_named
 from warpsift.studies.scale import SCALES, Scale, real_files
 from warpsift.sweep import FailedRun, SweepOptions, run_sweep
 
@@ -24,6 +25,12 @@ PAPERS = {
 
 
 NEAR = 0.25  # a value of the paper counts as met when ours is within this share of it
+
+
+NO_CONCLUSION = (
+    "A quick look: graphs at 1/{} of the papers' size. It shows that everything runs and concludes nothing: at full "
+    "size a win may be a loss."
+)
 
 
 class ReproduceError(WarpsiftError):
@@ -40,13 +47,14 @@ class Plan:
     options: SweepOptions = field(default_factory=SweepOptions)
 
 
-def scale_named(name: str, paper: str, graphs: Path | None) -> Scale:
-    """A scale, with the user's real graph files if there is a folder of them."""
+def scale_named(name: str, paper: str, graphs: Path | None, reading: str | None = None) -> Scale:
+    """A scale under a reading, with the user's real graph files if there is a folder of them."""
     if name not in SCALES:
         raise ReproduceError(unknown("scale", name, list(SCALES)))
-    if graphs is None:
-        return SCALES[name]
-    return replace(SCALES[name], files=real_files(graphs, list(_module(paper).GRAPHS)))
+    if reading is not None:
+        reading_named(reading)  # a clear sentence if there is none
+    files = {} if graphs is None else real_files(graphs, list(_module(paper).GRAPHS))
+    return replace(SCALES[name], files=files, reading=reading)
 
 
 def _module(paper: str) -> Any:
@@ -61,6 +69,8 @@ def summary_of(figures: Sequence[Figure], scale: Scale) -> list[str]:
     close = [row for row in claims if 1 - NEAR <= row["ratio"] <= 1 + NEAR]
     real = f"Read from files: {', '.join(scale.files)}. The others" if scale.files else "All graphs"
     found = []
+    if not scale.conclusive:
+        return [NO_CONCLUSION.format(scale.denominator)]
     if claims:
         text = f"Met within {100 * NEAR:.0f} %: {len(close)} of {len(claims)} values that the paper states"
         listed = "; ".join(f"{row['claim']} ({row['ours']:.3g}, paper {row['paper']:.3g})" for row in close)
@@ -68,6 +78,15 @@ def summary_of(figures: Sequence[Figure], scale: Scale) -> list[str]:
         found.append("The pages scu.md, mff.md and energy.md of the documentation explain the differences.")
     found.append(f"{real} are generated: same nodes, arcs and kind of degree distribution, not the same graph.")
     return found
+
+
+def _reading_option(scale: Scale) -> str:
+    return f" --reading {scale.reading}" if scale.reading else ""
+
+
+def _subtitle(plan: Plan, graphs: Sequence[str]) -> str:
+    reading = f", reading {plan.scale.reading}" if plan.scale.reading else ""
+    return f"reproduced by warpsift, graphs at {plan.scale.size(graphs)}{reading}"
 
 
 def reproduce(plan: Plan) -> tuple[Path, list[Figure]]:
@@ -86,9 +105,10 @@ def reproduce(plan: Plan) -> tuple[Path, list[Figure]]:
     report = Report(
         title=paper.TITLE,
         figures=figures,
-        subtitle=f"reproduced by warpsift, stand-in graphs at {plan.scale.size(paper.GRAPHS)}",
+        subtitle=_subtitle(plan, paper.GRAPHS),
         summary=[*summary_of(figures, plan.scale), *missing],
         provenance=provenance_of(results),
-        command=f"warpsift reproduce {plan.paper} --scale {plan.scale.name}",
+        command=f"warpsift reproduce {plan.paper} --scale {plan.scale.name}{_reading_option(plan.scale)}",
+        conclusive=plan.scale.conclusive,
     )
     return write_report(plan.folder / "report.html", report), figures

@@ -12,9 +12,10 @@ from warpsift.studies.mff import mff_fig10 as fig10
 from warpsift.studies.mff import mff_ladder as ladder
 from warpsift.studies.mff import mff_prices as prices
 from warpsift.studies.mff import mff_traffic as traffic
+from warpsift.studies.mff import mff_waterfall as waterfall
 from warpsift.studies.mff.mff_runs import GRAPHS
 
 TITLE = "Memory fast-forward: a low-cost special function unit (DATE 2015)"
-EXPERIMENTS = (fig05, fig10, fig08, prices, fig09, traffic, caches, ladder, area)
+EXPERIMENTS = (waterfall, fig05, fig10, fig08, prices, fig09, traffic, caches, ladder, area)
 
 __all__ = ["EXPERIMENTS", "GRAPHS", "TITLE"]

@@ -28,8 +28,9 @@ Row = dict[str, Any]
 def request(algorithm: str, graph: str, system: str, scale: Scale, **changes: Any) -> Request:
     """One run of one of the three systems."""
     choices: dict[str, Any] = {"gpu": GPU, "style": "vertex", "unit": "mff" if system == UNIT else "none", **changes}
-    if system == SAME_OCCUPANCY:
-        choices["occupancy"] = "target"
+    choices["reading"] = scale.reading
+    if system != UNIT:  # both are shown, whatever the reading says
+        choices["occupancy"] = "target" if system == SAME_OCCUPANCY else "full"
     if algorithm == "pagerank":
         choices["max_iterations"] = scale.iterations
     return make_request(algorithm, scale.graph(graph), choices)
@@ -53,12 +54,14 @@ def evaluation(scale: Scale) -> list[Request]:
 def compute_stage(results: Results, wanted: Request) -> Row:
     """Cycles, traffic, stalls and energy of the compute stage alone."""
     from warpsift.engine import Counters
-    from warpsift.machines import load_machine
+    from warpsift.run.set_up import machine_of
 
     found = results[wanted].result or {}
     phases = [phase for phase in found["phases"] if phase["phase"] == COMPUTE_PHASE]
     total = sum((Counters(phase["counters"]) for phase in phases), Counters({}))
-    return figures(total, load_machine(GPU, dict(wanted.overrides)), wanted.unit)
+    machine = machine_of(wanted)
+    assert machine is not None, "every run of these figures is timed"
+    return figures(total, machine, wanted.unit)
 
 
 def bars_by_algorithm(y_label: str, better: Literal["higher", "lower"]) -> Chart:

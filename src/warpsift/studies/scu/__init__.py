@@ -12,10 +12,11 @@ from warpsift.studies.scu import scu_fig12 as fig12
 from warpsift.studies.scu import scu_fig13 as fig13
 from warpsift.studies.scu import scu_ladder as ladder
 from warpsift.studies.scu import scu_prices as prices
+from warpsift.studies.scu import scu_waterfall as waterfall
 from warpsift.studies.scu import scu_workload as workload
 from warpsift.studies.scu.scu_runs import GRAPHS
 
 TITLE = "SCU: a GPU stream compaction unit for graph processing (ISCA 2019)"
-EXPERIMENTS = (fig01, fig10, fig09, prices, fig11, workload, fig12, fig13, ladder, area)
+EXPERIMENTS = (waterfall, fig01, fig10, fig09, prices, fig11, workload, fig12, fig13, ladder, area)
 
 __all__ = ["EXPERIMENTS", "GRAPHS", "TITLE"]
