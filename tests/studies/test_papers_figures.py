@@ -9,12 +9,14 @@ from types import SimpleNamespace
 import pytest
 
 from warpsift.machines import load_machine
-from warpsift.report.figures import Chart, Figure, PaperValue
+from warpsift.report.figures import Chart, Figure, PaperValue, Report
+from warpsift.report.verdict import verdict_html
 from warpsift.run.request import make_request
 from warpsift.studies import mff, scu, which_unit, which_unit_why
 from warpsift.studies import reproduce as reproducing
 from warpsift.studies.reproduce import summary_of
 from warpsift.studies.scale import FULL, QUICK, Scale, ScaleError, real_files
+from warpsift.studies.waterfall import Step, cumulative
 from warpsift.sweep import SweepOptions, run_sweep
 
 TINY = Scale("tiny", 512, (1, 2), 1)
@@ -113,3 +115,27 @@ def test_sizes_of_graphs():
     assert QUICK.size(["kron", "dewiki-2013"]) == "1/32 of the paper's size (dewiki-2013 1/128)"
     assert FULL.graph("dewiki-2013") == "dewiki-2013" and FULL.size([]) == "the paper's size"
     assert replace(QUICK, files={"kron": "k.mtx"}).graph("kron") == "k.mtx"
+
+
+def test_a_quick_page_says_so_first_and_concludes_nothing():
+    claims = [PaperValue("near", 2.0, ours=1.6)]
+    figure = Figure("t", Chart("bars", x="a", y="b"), [{"a": 1, "b": 2}], paper_values=claims)
+    lines = summary_of([figure], QUICK)
+    assert len(lines) == 1 and lines[0].startswith("A quick look: graphs at 1/32") and "concludes nothing" in lines[0]
+    assert verdict_html(Report("p", [figure], conclusive=False), ["t"]) == ""
+    assert "is met" in verdict_html(Report("p", [figure]), ["t"])
+
+
+def test_steps_of_a_waterfall_keep_what_the_steps_before_changed():
+    steps = [Step("a"), Step("b", {"x": 1}), Step("c", {"y": 2}, reading="authors"), Step("d", {"x": 3}, ideal=True)]
+    found = cumulative(steps)
+    assert [dict(step.unit) for step in found] == [{}, {"x": 1}, {"x": 1, "y": 2}, {"x": 3, "y": 2}]
+    assert [step.reading for step in found] == [None, None, "authors", "authors"]
+    assert [step.ideal for step in found] == [False, False, False, True]
+
+
+def test_every_run_of_a_scale_has_its_reading():
+    tiny = replace(TINY, reading="hardware")
+    for module in (scu, mff):
+        requests = [r for e in module.EXPERIMENTS for r in e.matrix(tiny) if "waterfall" not in e.__name__]
+        assert {r.reading for r in requests} == {"hardware"}
