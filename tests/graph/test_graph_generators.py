@@ -51,7 +51,7 @@ def test_generated_graphs_are_seeded_and_simple(name):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(["road", "collab", "mesh3d", "gene", "web"]), st.integers(0, 40), st.integers(0, 3))
+@given(st.sampled_from(["road", "collab", "mesh3d", "gene", "web", "sites"]), st.integers(0, 40), st.integers(0, 3))
 def test_every_size_down_to_nothing(kind, nodes, seed):
     graph = load_graph(f"{kind}-{nodes}", seed=seed, cache=False)
     assert graph.nodes == nodes
@@ -203,7 +203,7 @@ def test_link_graphs_are_small_worlds(name):
     for source in (graph.nodes // 3, graph.nodes // 2, graph.nodes - 1):
         hops = _distances(graph, source)
         assert hops.size > 0.5 * graph.nodes
-        assert hops.max() < 40 and 3 < hops.mean() < 12
+        assert hops.max() < 40 and 3 < hops.mean() < 14  # the original of cnr-2000 is deeper than the others
 
 
 def test_links_to_any_page_make_the_small_world():
@@ -285,7 +285,7 @@ def test_the_list_shows_every_preset_and_kind():
     assert {KINDS[kind].usage for kind in KINDS} <= set(names)
     stand_ins = {row["name"] for row in rows if row["stand_in_for"]}
     assert stand_ins == set(PAPERS)
-    assert all(set(row) == {"name", "nodes", "arcs", "about", "stand_in_for"} for row in rows)
+    assert all(set(row) == {"name", "nodes", "arcs", "about", "stand_in_for", "real_graph"} for row in rows)
 
 
 def test_options_apply_to_generated_graphs():

@@ -85,6 +85,7 @@ def caches(
     _show(rows, columns, (plot, module.plot), as_json)
 
 
+<<<<<<< HEAD
 @study.command("unrolling", context_settings=CONTEXT)
 def unrolling(
     graph: GraphOption,
@@ -112,6 +113,39 @@ def unrolling(
         rows = module.study(loaded, names, gpu, choices, progress.note)
     columns = ["algorithm", "unroll", "plain_cycles", "mff_cycles", "plain_gain", "mff_speedup"]
     _show(rows, columns, (None, None), as_json)
+=======
+@study.command("stand-ins", context_settings=CONTEXT)
+def stand_ins(
+    graphs: Annotated[str, typer.Option(help="Names of the papers' graphs, separated by commas.")] = (
+        "dblp-2010,cnr-2000,cond"
+    ),
+    as_json: JsonOption = False,
+) -> None:
+    """The papers' real graphs beside their stand-ins: hubs, clustering, locality.
+
+    Needs the real files: set WARPSIFT_DATA_DIR to their folder.
+
+    \b
+    Example:
+      WARPSIFT_DATA_DIR=~/graphs warpsift study stand-ins --graphs cnr-2000
+    """
+    from warpsift.graph.likeness import likeness
+    from warpsift.graph.real_files import find_real, how_to_get
+    from warpsift.report.screen_tables import table_of
+    from warpsift.run.request import RequestError
+
+    columns: dict[str, dict[str, Any]] = {}
+    for name in [name.strip() for name in graphs.split(",") if name.strip()]:
+        if find_real(name) is None:
+            raise RequestError(f"{name}: its file is in no data folder; {how_to_get(name) or 'no paper has it'}")
+        columns[f"{name}, real"] = likeness(load_for(name, f"reading {name}"))
+        columns[f"{name}, stand-in"] = likeness(load_for(f"{name}@1", f"generating {name}"))
+    if as_json:
+        print_json(columns)
+        return
+    rows = [[fact, *(column[fact] for column in columns.values())] for fact in next(iter(columns.values()))]
+    console().print(table_of("", ["", *columns], rows))
+>>>>>>> aca8a9b (Stand-ins with hubs, clusters and locality of their originals; docs of both units by readings and claims)
 
 
 def _check(plot: Path | None) -> None:

@@ -22,6 +22,7 @@ from warpsift.graph.generators.gene import gene
 from warpsift.graph.generators.mesh3d import mesh3d
 from warpsift.graph.generators.rmat import kron
 from warpsift.graph.generators.road import road
+from warpsift.graph.generators.sites import sites
 from warpsift.graph.generators.web import FAR_COPIES, web
 from warpsift.graph.graph_errors import GraphError
 from warpsift.graph.limits import size_problem
@@ -46,6 +47,7 @@ class Preset:
     unknowns: int = 0  # mesh3d
     most_links: int = 0  # web, 0 for no bound
     far_copies: float = FAR_COPIES  # web
+    scattered: float = 0.0  # collab
 
     @property
     def degree(self) -> float:
@@ -69,7 +71,9 @@ class Preset:
             return mesh3d(self.nodes, self.unknowns, seed)
         if self.kind == "web":
             return web(self.nodes, self.degree, seed, self.most_links or None, self.far_copies)
-        makers = {"road": road, "collab": collab, "gene": gene}
+        if self.kind == "collab":
+            return collab(self.nodes, self.degree, seed, self.scattered)
+        makers = {"road": road, "gene": gene, "sites": sites}
         return makers[self.kind](self.nodes, self.degree, seed)
 
 

@@ -130,9 +130,9 @@ class Judged:
 def judge(claims: Sequence[Claim], runs: Sequence[StoredRuns]) -> list[Judged]:
     """Every claim under every reading, misses first."""
     found = []
-    tags = {r.reading: {tag for choice in reading_named(r.reading).choices for tag in choice.claims} for r in runs}
+    chosen_by = {r.reading: [(c.unit, tag) for c in reading_named(r.reading).choices for tag in c.claims] for r in runs}
     for claim in claims:
-        helped = tuple(name for name, used in tags.items() if claim.tag and claim.tag in used)
+        helped = tuple(name for name, used in chosen_by.items() if (claim.paper, claim.tag) in used)
         found.append(Judged(claim, {each.reading: claim.measure(each) for each in runs}, helped))
     return sorted(found, key=lambda judged: ORDER.index(judged.verdict))
 

@@ -19,12 +19,13 @@ from warpsift.graph.generators.grid import grid
 from warpsift.graph.generators.mesh3d import UNKNOWNS, mesh3d
 from warpsift.graph.generators.rmat import EDGE_FACTOR, KRON_EDGE_FACTOR, kron, rmat, uniform
 from warpsift.graph.generators.road import ROAD_DEGREE, road
+from warpsift.graph.generators.sites import SITES_DEGREE, sites
 from warpsift.graph.generators.web import WEB_DEGREE, web
 from warpsift.graph.graph_errors import GraphError
 from warpsift.graph.limits import size_problem
 
 # Raised when a generator's results change, so that cached graphs of older versions are not used.
-GENERATOR_VERSION = 2
+GENERATOR_VERSION = 3
 
 
 Maker = Callable[[int, float | None, int], CsrGraph]  # size, degree or None for the default, seed
@@ -107,6 +108,12 @@ KINDS: dict[str, Kind] = {
         about=f"dense correlation network, undirected (joins {GENE_DENSITY:.0%} of all pairs)",
         make=lambda size, degree, seed: gene(size, degree, seed),
         arcs_per_node=lambda nodes, degree: GENE_DENSITY * nodes if degree is None else degree,
+    ),
+    "sites": Kind(
+        usage="sites-NODES[-DEGREE]",
+        about=f"web crawl of sites with menus and directories, directed (degree {SITES_DEGREE:g})",
+        make=lambda size, degree, seed: sites(size, degree or SITES_DEGREE, seed),
+        arcs_per_node=_or(SITES_DEGREE),
     ),
     "web": Kind(
         usage="web-NODES[-DEGREE]",

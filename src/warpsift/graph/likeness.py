@@ -1,0 +1,89 @@
+"""How like two graphs are in what decides a GPU's work: hubs, clustering, and how far a warp's accesses spread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from warpsift.graph.csr import CsrGraph
+from warpsift.hardware import LINE_BYTES, WARP_SIZE
+
+NODES_PER_LINE = LINE_BYTES // 4  # of an array of 4-byte values
+SAMPLE = 4000  # nodes whose clustering is looked at
+MOST_NEIGHBOURS = 512  # of one of these
+
+
+def likeness(graph: CsrGraph, seed: int = 1) -> dict[str, Any]:
+    """The figures by which a stand-in is held against its original."""
+    in_degrees = np.bincount(graph.targets, minlength=graph.nodes)
+    hubs = np.cumsum(np.sort(in_degrees)[::-1]) / max(graph.edges, 1)
+    distance = np.abs(graph.sources.astype(np.int64) - graph.targets)
+    quartiles = np.percentile(distance, [25, 50, 75]) if graph.edges else np.zeros(3)
+    return {
+        "nodes": graph.nodes,
+        "arcs": graph.edges,
+        "largest in-degree": int(in_degrees.max(initial=0)),
+        "largest out-degree": int(graph.out_degrees.max(initial=0)),
+        "nodes without out-arcs": _share(graph.out_degrees == 0),
+        "arcs to the top 0.1 %": _top(hubs, 0.001),
+        "arcs to the top 1 %": _top(hubs, 0.01),
+        "clustering": round(clustering(graph, seed), 3),
+        "lines per 32 arcs": round(lines_per_warp(graph), 2),
+        "distance of ends, quartiles": " / ".join(str(int(q)) for q in quartiles),
+    }
+
+
+def _share(where: np.ndarray) -> float:
+    return round(float(where.mean()), 3) if where.size else 0.0
+
+
+def _top(hubs: np.ndarray, share: float) -> float:
+    return round(float(hubs[max(0, int(share * hubs.size) - 1)]), 3) if hubs.size else 0.0
+
+
+def lines_per_warp(graph: CsrGraph) -> float:
+    """Distinct lines of a node array that 32 arcs in a row lead to: what a warp of an edge-parallel kernel reads."""
+    whole = graph.edges // WARP_SIZE * WARP_SIZE
+    if whole == 0:
+        return 0.0
+    lines = np.sort((graph.targets[:whole] // NODES_PER_LINE).reshape(-1, WARP_SIZE), axis=1)
+    return float(1 + (np.diff(lines, axis=1) != 0).sum(axis=1).mean())
+
+
+def clustering(graph: CsrGraph, seed: int = 1) -> float:
+    """Mean local clustering (Watts and Strogatz 1998) of sampled nodes with two neighbours or more, arcs undirected."""
+    both = graph if graph.is_symmetric else graph.symmetrised()
+    nodes = np.flatnonzero(both.out_degrees >= 2)
+    if nodes.size == 0:
+        return 0.0
+    sample = np.random.default_rng(seed).permutation(nodes)[:SAMPLE]
+    return float(_clustering(both.offsets, both.targets, sample, MOST_NEIGHBOURS))
+
+
+@njit(cache=True)
+def _clustering(offsets, targets, sample, most):
+    total = 0.0
+    for node in sample:
+        begin, end = offsets[node], min(offsets[node + 1], offsets[node] + most)
+        count, links = 0, 0
+        for i in range(begin, end):
+            if targets[i] == node:
+                continue
+            count += 1
+            j, k = begin, offsets[targets[i]]
+            last = offsets[targets[i] + 1]
+            while j < end and k < last:  # both lists are sorted
+                if targets[j] == targets[k]:
+                    if targets[j] != node and targets[j] != targets[i]:
+                        links += 1
+                    j += 1
+                    k += 1
+                elif targets[j] < targets[k]:
+                    j += 1
+                else:
+                    k += 1
+        if count > 1:
+            total += links / (count * (count - 1))
+    return total / sample.size
