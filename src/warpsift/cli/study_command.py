@@ -85,7 +85,6 @@ def caches(
     _show(rows, columns, (plot, module.plot), as_json)
 
 
-<<<<<<< HEAD
 @study.command("unrolling", context_settings=CONTEXT)
 def unrolling(
     graph: GraphOption,
@@ -113,7 +112,8 @@ def unrolling(
         rows = module.study(loaded, names, gpu, choices, progress.note)
     columns = ["algorithm", "unroll", "plain_cycles", "mff_cycles", "plain_gain", "mff_speedup"]
     _show(rows, columns, (None, None), as_json)
-=======
+
+
 @study.command("stand-ins", context_settings=CONTEXT)
 def stand_ins(
     graphs: Annotated[str, typer.Option(help="Names of the papers' graphs, separated by commas.")] = (
@@ -145,7 +145,6 @@ def stand_ins(
         return
     rows = [[fact, *(column[fact] for column in columns.values())] for fact in next(iter(columns.values()))]
     console().print(table_of("", ["", *columns], rows))
->>>>>>> aca8a9b (Stand-ins with hubs, clusters and locality of their originals; docs of both units by readings and claims)
 
 
 def _check(plot: Path | None) -> None:
