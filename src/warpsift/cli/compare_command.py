@@ -22,7 +22,7 @@ from warpsift.cli.declared_options import (
     of_algorithm,
     parameters,
 )
-from warpsift.cli.run_extras import named_algorithms
+from warpsift.cli.run_extras import THREADS, named_algorithms
 from warpsift.paths import check_output
 from warpsift.report.pictures import PICTURES
 from warpsift.run.request import LOADING, Request, RequestError
@@ -50,12 +50,19 @@ class Shown:
     units: str = option("none,scu-basic,scu", "Separated by commas (see 'warpsift list units').")
     readings: str = option("", "Several readings one after the other: authors,hardware.")
     plot: Path | None = option(None, "Draw bars of time and energy: a .png, .svg or .pdf file.")
+    threads: int | None = option(None, THREADS, minimum=1)
     sensitivity: bool = option(False, "What halving and doubling each energy price does to the saving.")
 
     @classmethod
     def taken_from(cls, given: Given) -> Shown:
         """Take out of the given options what belongs here."""
-        return cls(**{name: given.pop(name) for name in ("units", "readings", "plot", "sensitivity") if name in given})
+        return cls(
+            **{
+                name: given.pop(name)
+                for name in ("units", "readings", "plot", "threads", "sensitivity")
+                if name in given
+            }
+        )
 
     @property
     def names(self) -> list[str]:
@@ -104,7 +111,10 @@ def compare_units(algorithm: str, given: Given) -> None:
     loaded = load_for(graph, f"{algorithm} on {graph}", **loading)
     with Progress(f"{algorithm} on {graph}") as progress:
         observer = Observer(lambda phase, launch: progress.note(f"launch {launch} ({phase})"), None, progress.cycles)
-        found = [run_all(algorithm, loaded, shown.names, observer=observer, **choices) for choices in every]
+        found = [
+            run_all(algorithm, loaded, shown.names, observer=observer, threads=shown.threads, **choices)
+            for choices in every
+        ]
     if shown.plot is not None:
         from warpsift.report.bars import draw
 

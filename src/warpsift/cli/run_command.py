@@ -74,7 +74,7 @@ def run_algorithm(algorithm: str, given: Given) -> None:
     )  # wrong options are told before a graph is loaded
     loaded = load_for(graph, extras.title, **request.loading)
     with extras.observing() as observer:
-        result = run_request(request, loaded, observer)
+        result = run_request(request, loaded, observer, extras.threads)
     extras.finish(result, observer)
     if as_json:
         print_json(result.as_dict())
@@ -95,7 +95,14 @@ def run_without_algorithm(given: Given) -> None:
     overrides = overrides_of(given.get("settings"), given.get("ideal"))
     interval = extras.sample_interval_cycles
     with extras.observing() as observer:
-        result = time_trace(trace, extras.gpu, overrides=overrides, sample_interval_cycles=interval, observer=observer)
+        result = time_trace(
+            trace,
+            extras.gpu,
+            overrides=overrides,
+            sample_interval_cycles=interval,
+            observer=observer,
+            threads=extras.threads,
+        )
     extras.finish(result, observer)
     if given["as_json"]:
         print_json(result.as_dict())

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from warpsift.traces.writer import TraceWriter
 
 
+THREADS = "Cores for a run: 2 (one records, one times; the default where there are two) or 1; same results."
+
+
 def named_algorithms() -> str:
     """bfs, sssp or wcc."""
     *first, last = ALGORITHMS
@@ -40,13 +43,15 @@ class Extras:
 
     timeline: str | None = option(None, "Write a timeline for the Perfetto viewer, say run.pftrace; needs --gpu.")
     export_trace: str | None = option(None, "Write the launches as Accel-Sim kernel traces to a new folder.")
+    threads: int | None = option(None, THREADS, minimum=1)
     title: str = option("", "What runs, for the line of progress.", on_command_line=False)
     gpu: str | None = option(None, "The machine, which a timeline needs.", on_command_line=False)
 
     @classmethod
     def taken_from(cls, given: dict[str, Any], title: str) -> Extras:
         """Take out of the given options what belongs here."""
-        return cls(given.pop("timeline", None), given.pop("export_trace", None), title, given.get("gpu"))
+        own = {name: given.pop(name, None) for name in ("timeline", "export_trace", "threads")}
+        return cls(**own, title=title, gpu=given.get("gpu"))
 
     @property
     def sample_interval_cycles(self) -> int:

@@ -189,11 +189,17 @@ class Comparison:
 
 
 def compare(
-    algorithm: str, graph: CsrGraph, units: Sequence[str], *, observer: Observer | None = None, **choices: Any
+    algorithm: str,
+    graph: CsrGraph,
+    units: Sequence[str],
+    *,
+    observer: Observer | None = None,
+    threads: int | None = None,
+    **choices: Any,
 ) -> Comparison:
     """Run the algorithm once per unit, and once per baseline that these need."""
     requests = check_comparison(algorithm, graph.name, units, choices)
-    results = {key: run_request(request, graph, observer) for key, request in requests.items()}
+    results = {key: run_request(request, graph, observer, threads) for key, request in requests.items()}
     entries = [Entry(result, results[BASELINE, style]) for (_, style), result in results.items()]
     return Comparison(algorithm, graph.name, choices["gpu"], entries, choices.get("reading"))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from warpsift.algorithms import Algorithm, Options, Outcome
@@ -28,6 +28,7 @@ from warpsift.run.run_energy import add_energy
 from warpsift.run.set_up import engine_of, gpu_of, machine_of
 from warpsift.run.sinks import Observed
 from warpsift.run.timing import add_floor, add_timing
+from warpsift.run.two_stages import stages_on
 from warpsift.units import resolve
 from warpsift.watching import describe, watcher
 
@@ -37,15 +38,18 @@ if TYPE_CHECKING:
 __all__ = ["Observer", "run_request", "simulate"]
 
 
-def simulate(algorithm: str, graph: Any, *, observer: Observer | None = None, **choices: Any) -> RunResult:
+def simulate(
+    algorithm: str, graph: Any, *, observer: Observer | None = None, threads: int | None = None, **choices: Any
+) -> RunResult:
     """Run an algorithm and check its answer.
 
     `graph` is a file's path, a name such as "kron-14", a CsrGraph, a networkx graph or a SciPy sparse matrix.
     Everything else is given by name: simulate("bfs", "kron-14", gpu="gtx980", unit="scu", source=0).
+    Where there are two cores, one records while the other times; threads=1 keeps to one. The result is the same.
     """
     if isinstance(graph, (str, os.PathLike)):
         request = make_request(algorithm, os.fspath(graph), choices)
-        return run_request(request, request.load(), observer)
+        return run_request(request, request.load(), observer, threads)
     graph = graph_of(graph)
     for name in choices:
         if name in LOADING:
@@ -53,14 +57,16 @@ def simulate(algorithm: str, graph: Any, *, observer: Observer | None = None, **
                 f"'{name}' is about loading a graph, but {graph.name!r} is loaded already: give its name instead, "
                 f"or load_graph(..., {LOADING[name]}={choices[name]!r})"
             )
-    return run_request(make_request(algorithm, graph.name, choices), graph, observer)
+    return run_request(make_request(algorithm, graph.name, choices), graph, observer, threads)
 
 
 simulate.__doc__ = with_choices(simulate.__doc__ or "")
 
 
-def run_request(request: Request, graph: CsrGraph, observer: Observer | None = None) -> RunResult:
-    """Run a request on a graph that is already loaded."""
+def run_request(
+    request: Request, graph: CsrGraph, observer: Observer | None = None, threads: int | None = None
+) -> RunResult:
+    """Run a request on a graph that is already loaded; `threads` as for `simulate`."""
     observer = observer or Observer()
     if (watches := watcher()) is not None:
         watches.running(describe(request.algorithm, graph.name, request.unit, request.gpu))
@@ -69,13 +75,15 @@ def run_request(request: Request, graph: CsrGraph, observer: Observer | None = N
     driver = _driver(request, chosen, machine)
     given = graph
     graph, options = chosen.prepare(given, request.options)
-    engine = engine_of(machine, request, observer)
-    timed = engine if engine is None or observer.before_engine is None else observer.before_engine(engine)
-    sink = Observed(timed, observer.on_launch, observer.also)
-    gpu = gpu_of(sink, machine, request, observer)
-    start = time.perf_counter()
-    outcome = driver(gpu, graph, options)
-    host_seconds = time.perf_counter() - start
+    with stages_on(threads) as stages:
+        engine = engine_of(machine, request, replace(observer, on_cycles=stages.heed(observer.on_cycles)))
+        timed = engine if engine is None or observer.before_engine is None else observer.before_engine(engine)
+        sink = Observed(stages.feeding(timed), observer.on_launch, observer.also)
+        gpu = gpu_of(sink, machine, request, observer)
+        start = time.perf_counter()
+        outcome = driver(gpu, graph, options)
+        stages.wait()
+        host_seconds = time.perf_counter() - start
     verdict, reason = _verdict(chosen, graph, outcome, options) if request.check else ("skipped", "not asked for")
     result = RunResult(
         algorithm=request.algorithm,

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from warpsift.errors import WarpsiftError
+from warpsift.host_cores import usable_cores
 from warpsift.run.request import Request
 from warpsift.store.canonical_json import to_json
 from warpsift.store.store import HEARTBEAT_SECONDS, Record, Store, StoreError, new_owner
@@ -160,8 +161,7 @@ def make_pool(options: SweepOptions, points: list[Point], progress: SweepProgres
         pool = DaskPool(options.dask)
     else:
         compile_for(points, progress)
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        pool = LocalPool(max(1, min(options.workers or cores, len(points))))
+        pool = LocalPool(max(1, min(options.workers or usable_cores(), len(points))))
     clean = False
     try:
         yield pool
@@ -222,7 +222,8 @@ def _start(
 
 
 def _submit(state: _State, pool: LocalPool | DaskPool, point: Point) -> None:
-    task = Task(point.request, point.graph["content_hash"], point.version)
+    alone = isinstance(pool, LocalPool) and 2 * pool.workers <= usable_cores()  # two cores for each point
+    task = Task(point.request, point.graph["content_hash"], point.version, 2 if alone else 1)
     state.running[pool.submit(execute, task)] = point
 
 

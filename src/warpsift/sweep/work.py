@@ -28,6 +28,7 @@ class Task:
     request: Request
     content_hash: str
     version: str
+    threads: int = 1  # a sweep keeps its cores busy with points
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def _run(task: Task, host: str) -> Report:
             f"graph {task.request.graph!r} on {host} differs from the one the sweep was started with: "
             "copy the same file there, or start the sweep again"
         )
-    done = run_request(task.request, graph, Observer())
+    done = run_request(task.request, graph, Observer(), task.threads)
     result = done.as_dict()
     seconds = result.pop("host_seconds")  # the only thing that differs from run to run
     result.pop("machine")  # the ledger has a column for it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from warpsift.run.run_energy import add_energy
 from warpsift.run.set_up import engine_of, machine_of
 from warpsift.run.sinks import Observed
 from warpsift.run.timing import add_timing
+from warpsift.run.two_stages import stages_on
 from warpsift.traces.header import list_kernels
 
 
@@ -24,6 +26,7 @@ def time_trace(
     overrides: Mapping[str, Any] | None = None,
     sample_interval_cycles: int = 0,
     observer: Observer | None = None,
+    threads: int | None = None,
 ) -> RunResult:
     """Read a trace folder (with kernelslist.g) or one .traceg file, and time it; without `gpu`, only count.
 
@@ -37,13 +40,15 @@ def time_trace(
         "trace", str(path), gpu=gpu, overrides=overrides or {}, sample_interval_cycles=sample_interval_cycles
     )
     machine = machine_of(request)
-    engine = engine_of(machine, request, observer)
-    sink = Observed(engine, observer.on_launch, observer.also)
     start = time.perf_counter()
-    for number, kernel in enumerate(kernels):
-        replay_kernel(kernel, sink)
-        if observer.on_progress is not None:
-            observer.on_progress((number + 1) / len(kernels))
+    with stages_on(threads) as stages:
+        engine = engine_of(machine, request, replace(observer, on_cycles=stages.heed(observer.on_cycles)))
+        sink = Observed(stages.feeding(engine), observer.on_launch, observer.also)
+        for number, kernel in enumerate(kernels):
+            replay_kernel(kernel, sink)
+            if observer.on_progress is not None:
+                observer.on_progress((number + 1) / len(kernels))
+        stages.wait()
     result = RunResult(
         algorithm="trace",
         style="",

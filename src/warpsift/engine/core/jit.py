@@ -116,7 +116,7 @@ def entry(part: str, result: Any, *arguments: Any) -> Callable[[Callable[..., An
             return function
 
         def make() -> Any:
-            dispatcher = numba.njit(cache=True, **JIT_OPTIONS)(function)
+            dispatcher = numba.njit(cache=True, nogil=True, **JIT_OPTIONS)(function)
             dispatcher.compile(arguments)
             return dispatcher
 
