@@ -9,7 +9,7 @@ import numpy as np
 
 from warpsift.algorithms.algorithm import Algorithm, Outcome, Verdict
 from warpsift.algorithms.answer_check import compare
-from warpsift.algorithms.wcc import frontier, vertex
+from warpsift.algorithms.wcc import frontier, jumping, vertex
 from warpsift.algorithms.wcc.wcc_options import WccOptions
 from warpsift.graph import CsrGraph
 
@@ -27,5 +27,5 @@ def check(graph: CsrGraph, outcome: Outcome, options: WccOptions) -> Verdict:
     return compare(outcome.values, smallest[label], "SciPy's connected components")
 
 
-STYLES = {"frontier": frontier.run, "vertex": vertex.run}
+STYLES = {"frontier": frontier.run, "vertex": vertex.run, "jumping": jumping.run}
 WCC = Algorithm("wcc", "weakly connected components", STYLES, check, prepare, WccOptions)
