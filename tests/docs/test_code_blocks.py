@@ -1,4 +1,8 @@
-"""Every block of code on the first pages of the documentation runs as it is written, in the order of the page."""
+"""Every block of code of the documentation runs as it is written, in the order of its page.
+
+A block of TOML that begins with `# NAME.toml` is a file for the blocks after it. A block that cannot be run here has the
+line `<!-- not run: why -->` before it.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,31 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
 from support.places import ROOT
 
-TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
-PAGES = ["README.md", "docs/index.md", *(f"docs/tutorials/{page.name}" for page in TUTORIALS)]
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-ELSEWHERE = ("git clone", "make ")  # what a new user does once; CI does it too
+BLOCK = re.compile(r"^(<!-- not run: .+ -->\n)?```(python|console|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+ELSEWHERE = ("git clone", "make ", "pip install", "pipx install", "uv tool install")  # done once; CI does it too
+MADE = "<!-- made by docs/generate.py -->"  # copies of pages that are tested where they come from, and lists
+
+
+def blocks_of(page: str) -> list[tuple[str, str]]:
+    """Kind and text of the blocks of a page that are run."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return [] if text.startswith(MADE) else [(kind, block) for skip, kind, block in BLOCK.findall(text) if not skip]
+
+
+FIRST_PAGES = [
+    "README.md",
+    "docs/index.md",
+    *(f"docs/tutorials/{p.name}" for p in (ROOT / "docs/tutorials").glob("*.md")),
+]
+PAGES = sorted(
+    {"README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))} - {"docs/scu.md", "docs/mff.md"}
+)
 
 
 def commands(block: str) -> list[list[str]]:
@@ -29,18 +49,25 @@ def commands(block: str) -> list[list[str]]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", FIRST_PAGES)
+def test_first_pages_have_something_to_try(page):
+    assert blocks_of(page)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks_of(page)])
 def test_blocks_run_as_written(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = BLOCK.findall((ROOT / page).read_text(encoding="utf-8"))
-    assert blocks, "a page without code says nothing to try"
     names: dict[str, object] = {"__name__": "page"}
-    for kind, block in blocks:
+    for kind, block in blocks_of(page):
         if kind == "console":
             for command in commands(block):
                 done = subprocess.run(command, capture_output=True, text=True, check=False)
                 assert done.returncode == 0, f"{shlex.join(command)}: {done.stderr}"
-            continue
-        file = tmp_path / "block.py"  # a kernel's text is looked at, so it must lie in a file
-        file.write_text(block, encoding="utf-8")
-        exec(compile(block, str(file), "exec"), names)
+        elif kind == "toml":
+            named = re.match(r"# ([\w-]+\.toml)\b", block)
+            (tmp_path / (named[1] if named else "part.toml")).write_text(block, encoding="utf-8")
+            tomllib.loads(block)
+        else:
+            file = tmp_path / "block.py"  # a kernel's text is looked at, so it must lie in a file
+            file.write_text(block, encoding="utf-8")
+            exec(compile(block, str(file), "exec"), names)

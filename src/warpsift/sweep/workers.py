@@ -186,7 +186,7 @@ class DaskPool(Executor):
             raise ClusterError("--dask needs the package distributed: pip install 'warpsift[dask]'") from error
         where: dict[str, Any] = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
         self._address = address
-        self._loud = _quiet("distributed")
+        self._loud = {**_quiet("distributed"), **_quiet("tornado")}  # its loop tells of closed connections
         try:
             _knock(address)
             self._client = Client(**where, timeout=timeout_seconds, set_as_default=False)
