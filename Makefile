@@ -5,6 +5,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
+SITE   := $(VENV)/.installed-docs
 
 .PHONY: help setup demo test test-quick check wheel fuzz torture docs bench cacti synth clean
 
@@ -60,7 +61,12 @@ wheel: $(STAMP)  ## build the wheel and run it in a fresh environment that does 
 	cd / && env -u PYTHONPATH $(CURDIR)/build/wheel/bin/python -m warpsift list machines
 	cd / && env -u PYTHONPATH $(CURDIR)/build/wheel/bin/warpsift area scu --gpu tx1
 
-docs: $(DEV)     ## build the documentation site into site/, with its reference from the code and its links checked
+$(SITE): $(STAMP)
+	@echo "installing what the documentation site needs (once)"
+	@$(PIP) -e '.[docs]'
+	@touch $@
+
+docs: $(SITE)    ## build the documentation site into site/, with its reference from the code and its links checked
 	$(BIN)/python docs/generate.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,7 @@ def main() -> None:
     write("reference/commands.md", commands())
     write("reference/python.md", python())
     write("reference/counters.md", counters())
+    shutil.copyfile(DOCS.parent / "examples" / "sweep_and_report.ipynb", DOCS / "notebook.ipynb")  # the site runs it
     write("contributing.md", copied("CONTRIBUTING.md"))
     write("changelog.md", copied("CHANGELOG.md"))
 

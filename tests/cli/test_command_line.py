@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -100,3 +101,13 @@ def test_interruption_while_modules_are_imported_leaves_one_line():
 
 def test_version():
     assert call("--version").stdout == f"warpsift {warpsift.__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "wanted"), [("warpsift rep", "reproduce"), ("warpsift run --graph-f", "--graph-format")]
+)
+def test_completion(typed, wanted):
+    words = {"_WARPSIFT_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
+    code = "import sys; sys.argv = ['warpsift']; from warpsift.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **words}, capture_output=True, text=True)
+    assert wanted in done.stdout.split()

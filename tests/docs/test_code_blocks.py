@@ -1,7 +1,7 @@
 """Every block of code of the documentation runs as it is written, in the order of its page.
 
-A block of TOML that begins with `# NAME.toml` is a file for the blocks after it. A block that cannot be run here has the
-line `<!-- not run: why -->` before it.
+A block of TOML that begins with `# NAME.toml` is a file for the blocks after it. A block that cannot be run here has
+the line `<!-- not run: why -->` before it.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ app = typer.Typer(
     cls=OneLineErrors,
     help="A design lab for graph processing on GPUs with special hardware units.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
