@@ -30,7 +30,7 @@ FAULTS = [
     (spoil("(1,1,1)", "(99999999999,9,9)"), "a grid of"),
     (
         spoil("version = 5", "version = 2"),
-        "kernel-1.traceg, line 12: tracer version 2 is not supported; versions 3, 4, 5 are",
+        "kernel-1.traceg, line 12: tracer version 2 is not supported; versions 3, 4, 5, 6 are",
     ),
     (spoil("-shmem = 0", "-shmem = many"), "kernel-1.traceg, line 5: '-shmem' must be a number, not 'many'"),
     (spoil("-nregs = 16", "hello"), "kernel-1.traceg, line 6: expected '-name = value', found 'hello'"),

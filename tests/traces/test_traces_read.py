@@ -226,3 +226,15 @@ def test_list_of_kernels(tmp_path):
     for name in ("kernel-1.traceg", "kernel-2.traceg.xz"):
         (tmp_path / name).touch()
     assert [p.name for p in list_kernels(tmp_path)] == ["kernel-1.traceg", "kernel-2.traceg.xz"]
+
+
+def test_version_6_ends_its_lines_with_values(tmp_path):
+    """Two immediates and the values of destinations behind the addresses: the same instructions as version 5."""
+    lines = ["0000 ffffffff 1 R6 LDG.E 1 R4 4 1 0x7f3a00000000 4 0", "0010 ffffffff 1 R7 FADD 2 R6 R8 0 0"]
+    ends = [" 0 Val 1 0x3f800000", " 0 NoVal"]
+    found = []
+    for version, texts in ((5, lines), (6, [line + end for line, end in zip(lines, ends, strict=True)])):
+        text = trace_text([[texts]]).replace("tracer version = 5", f"tracer version = {version}")
+        assert f"tracer version = {version}" in text
+        found.append(next(read(tmp_path, text, f"kernel-{version}.traceg").warps())[0])
+    assert found[0].tolist() == found[1].tolist()

@@ -215,3 +215,10 @@ def test_export_and_time_from_the_command_line(tmp_path):
 def test_errors_to_the_letter(tmp_path, words, message):
     done = call("run", *words, cwd=tmp_path)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (2, f"error: {message}")
+
+
+@pytest.mark.parametrize(("capability", "version"), [(20, 60), (52, 60), (61, 61), (70, 70), (89, 90), (120, 90)])
+def test_a_trace_carries_the_version_of_its_architecture(tmp_path, capability, version):
+    with TraceWriter(tmp_path / "t", compute_capability=capability) as writer:
+        warpsift.simulate("bfs", "kron-5", observer=Observer(also=writer), check=False)
+    assert f"-binary version = {version}\n" in (tmp_path / "t" / "kernel-1.traceg").read_text()

@@ -73,9 +73,11 @@ class Extras:
         with ExitStack() as stack:
             writer: TraceWriter | None = None
             if self.export_trace is not None:
-                from warpsift.traces.writer import TraceWriter
+                from warpsift.machines import load_machine
+                from warpsift.traces.writer import VOLTA, TraceWriter
 
-                writer = stack.enter_context(TraceWriter(self.export_trace))
+                capability = VOLTA if self.gpu is None else load_machine(self.gpu).compute_capability
+                writer = stack.enter_context(TraceWriter(self.export_trace, compute_capability=capability))
             progress = stack.enter_context(Progress(self.title))
             yield Observer(
                 lambda phase, launch: progress.note(f"launch {launch} ({phase})"),

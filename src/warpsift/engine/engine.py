@@ -37,6 +37,7 @@ from warpsift.hardware import WARP_SIZE
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import OP, Chunk, LaunchInfo, UnitInfo, UnitOperation
 
+REGISTER_UNIT = 8  # per thread: 256 for a warp (CUDA occupancy calculator, compute capability 3.0 and later)
 PAUSE_CYCLES = 1 << 17  # the run comes up for air: Ctrl-C, progress, watchdog
 
 
@@ -114,6 +115,7 @@ class Engine:
         S.now += self.machine.launch.overhead_cycles
         sm.threads_per_cta = launch.warps_per_cta * WARP_SIZE
         sm.warps_per_cta, sm.shared_per_cta = launch.warps_per_cta, launch.shared_bytes_per_cta
+        sm.registers_per_cta = self._registers_per_cta(launch)
         self._arena.arrays["sm.room"][:] = all_members(self.machine.sm.count)
         sm.next_sm, sm.dispatch_cycle = 0, -1
         self._arena.arrays["sm.schedulers"]["busy_until"] = S.now
@@ -227,12 +229,20 @@ class Engine:
             raise EngineError(f"Engine.{what}() needs a launch: call begin(launch) first")
         return self._launch
 
+    def _registers_per_cta(self, launch: LaunchInfo) -> int:
+        """0 if the machine does not limit them, or the launch does not say."""
+        if self.machine.sm.registers == 0:
+            return 0
+        per_thread = -(-launch.registers_per_thread // REGISTER_UNIT) * REGISTER_UNIT
+        return launch.warps_per_cta * WARP_SIZE * per_thread
+
     def _check_fits(self, launch: LaunchInfo) -> None:
         spec = self.machine.sm
         needs = (
             ("threads", launch.warps_per_cta * WARP_SIZE, "sm.threads", spec.threads),
             ("warps", launch.warps_per_cta, "sm.warps", spec.warps),
             ("bytes of shared memory", launch.shared_bytes_per_cta, "sm.shared_bytes", spec.shared_bytes),
+            ("registers", self._registers_per_cta(launch), "sm.registers", spec.registers),
         )
         for what, wanted, key, limit in needs:
             if wanted > limit:

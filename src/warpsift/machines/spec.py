@@ -49,6 +49,8 @@ class Sm(Section, frozen=True, kw_only=True):
     threads: Annotated[int, Bounds(32, 32 * MAX_WARPS_PER_SM, "threads", "a CTA is at least one warp of 32")]
     ctas: Annotated[int, Bounds(1, 64, "CTAs", "the CTAs of an SM are the bits of one 64-bit word")]
     shared_bytes: Annotated[int, Bounds(0, 1 * MIB, "bytes", "per SM; today's largest have 228 KiB")]
+    # 32-bit registers; 0: CTAs are not limited by them. Only traces say how many a thread needs.
+    registers: Annotated[int, Bounds(0, 1 * MIB, "registers", "per SM; today's have 65536")] = 0
     schedulers: Annotated[int, Bounds(1, MAX_WARPS_PER_SM, "schedulers", "each needs a warp of its own")]
     policy: Literal["gto", "lrr"] = "gto"  # greedy then oldest; loose round robin
     # fewer than 32: an instruction occupies the issue port for several cycles
@@ -154,6 +156,8 @@ class Machine(Section, frozen=True, kw_only=True):
 
     name: Annotated[str, Letters(100, "it heads every table")]
     description: Annotated[str, Letters(500, "it is one line of a list")] = ""
+    # of its architecture, times ten: exported traces carry it
+    compute_capability: Annotated[int, Bounds(10, 200, "tenths", "1.0 was the first; CUDA's list ends below 20")] = 70
     # cost table: a shipped one by name, or a .toml file; "": that of the nearest of `lineage`
     prices: Annotated[str, Letters(1000, "a name or a path")] = ""
     lineage: tuple[str, ...] = ()  # this machine, what it extends, and so on; filled in by the reader

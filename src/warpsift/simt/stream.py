@@ -96,6 +96,7 @@ class LaunchInfo:
     arrays: Sequence[str] = field(default_factory=tuple)  # names that OP.array indexes
     element_bytes: Sequence[int] = field(default_factory=tuple)  # their element sizes
     bindings: Mapping[str, Any] = field(default_factory=dict)  # what the units' commands work on, by unit
+    registers_per_thread: int = 0  # 0: not known
 
     @property
     def warps_per_cta(self) -> int:

@@ -17,11 +17,9 @@ from warpsift.paths import is_file, is_folder
 from warpsift.simt.stream import LaunchInfo
 from warpsift.traces.trace_errors import TraceError
 
-VERSIONS = (
-    3,
-    4,
-    5,
-)  # tracer versions whose instruction lines this reader knows; 4 and 5 added line numbers, immediates
+# Tracer versions whose instruction lines this reader knows; 4 and 5 added line numbers and an immediate, 6 a second
+# immediate and the values of destinations at the end of the line, which nothing here needs.
+VERSIONS = (3, 4, 5, 6)
 MOST_THREADS = 1024  # per CTA (CUDA C Programming Guide, technical specifications, compute capability 2.x and later)
 MOST_CTAS = 2**31 - 1  # gridDim.x, same table; y and z reach 65535, but their product is bounded by this here
 # Arrays of a launch read from a trace: names are lost, the width of the access is known.
@@ -48,6 +46,7 @@ class Header:
     local_base: int
     phase: str
     compaction: bool
+    exported: bool  # by us: with more register names than a compiler would need
 
     @property
     def ctas(self) -> int:
@@ -68,6 +67,7 @@ class Header:
             self.shared_bytes,
             ARRAYS,
             ELEMENT_BYTES,
+            registers_per_thread=0 if self.exported else self.registers,
         )
 
     @property
@@ -101,6 +101,7 @@ def parse_header(lines: list[str], where: str) -> Header:
         local_base=reader.number("local mem base_addr", 16),
         phase=found.get("warpsift phase", found["kernel name"])[1][:200],
         compaction=reader.number("warpsift compaction") != 0,
+        exported="warpsift phase" in found,
     )
     _check(header, reader)
     return header

@@ -1,4 +1,4 @@
-"""Reading kernel traces of Accel-Sim (tracer version 3 to 5) as instruction streams.
+"""Reading kernel traces of Accel-Sim (tracer version 3 to 6) as instruction streams.
 
     for kernel in list_kernels(Path("traces")):
         replay_kernel(kernel, sink)

@@ -22,7 +22,9 @@ from warpsift.simt.stream import COMMAND, Chunk, LaunchInfo, UnitOperation
 from warpsift.traces import spell
 from warpsift.traces.trace_errors import TraceError
 
-BINARY_VERSION = 70  # Volta: the instruction set that most of Accel-Sim's shipped configurations expect
+# Versions that Accel-Sim knows (gpu-simulator/ISA_Def, *_BINART_VERSION) and that have the instructions of spell.py.
+BINARY_VERSIONS = (60, 61, 70, 75, 80, 86, 90)
+VOLTA = 70  # what most of its shipped configurations expect
 # Windows of shared and local memory in generic addresses: anywhere but at 0, since no exported access is generic.
 SHARED_BASE, LOCAL_BASE = 0x00007F0000000000, 0x00007F0002000000
 
@@ -47,15 +49,22 @@ _HEADER = """-kernel name = {kernel}
 """
 
 
+def binary_version(compute_capability: int) -> int:
+    """The version of a trace for an architecture: its own, or the nearest that Accel-Sim knows, above if there is."""
+    above = [version for version in BINARY_VERSIONS if version >= compute_capability]
+    return above[0] if above else BINARY_VERSIONS[-1]
+
+
 class TraceWriter:
     """A `Sink` that writes every launch to a file of its own."""
 
-    def __init__(self, folder: str | Path, *, compress: bool = False) -> None:
+    def __init__(self, folder: str | Path, *, compress: bool = False, compute_capability: int = VOLTA) -> None:
         self.folder = Path(folder)
         self.kernels = 0
         self.instructions = 0
         self.dropped_dependences = 0  # those beyond four source registers
         self._compress = compress
+        self.binary_version = binary_version(compute_capability)
         self._partial: Path | None = None
         self._file: IO[bytes] | None = None
         self._launch: LaunchInfo | None = None
@@ -107,7 +116,7 @@ class TraceWriter:
             threads=launch.threads_per_cta,
             shared=launch.shared_bytes_per_cta,
             registers=spell.REGISTERS,
-            binary=BINARY_VERSION,
+            binary=self.binary_version,
             shared_base=SHARED_BASE,
             local_base=LOCAL_BASE,
             phase=launch.phase,

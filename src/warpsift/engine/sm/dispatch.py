@@ -1,7 +1,7 @@
 """CTA dispatch: gives each SM, in turn, at most one CTA per cycle while its resources allow.
 
-Resources are threads, warp slots, CTA slots and shared memory. CTAs come in the order of the stream, from a ring of
-chunks that the host fills; when an SM has room and no CTA is left, the run stops and asks for more.
+Resources are threads, warp slots, CTA slots, shared memory and registers. CTAs come in the order of the stream, from a
+ring of chunks that the host fills; when an SM has room and no CTA is left, the run stops and asks for more.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ def start_cta(S, sm):
     M.free_ctas ^= np.int64(1) << cta
     M.threads_free -= C.threads_per_cta
     M.shared_free -= C.shared_per_cta
+    M.registers_free -= C.registers_per_cta
     M.ctas_resident += 1
     M.warps_resident += C.warps_per_cta
     A.warps = C.warps_per_cta
@@ -79,6 +80,7 @@ def start_cta(S, sm):
     A.chunk = chunk
     A.threads = C.threads_per_cta
     A.shared_bytes = C.shared_per_cta
+    A.registers = C.registers_per_cta
     C.live_ctas += 1
     C.ctas_dispatched += 1
     H.live_ctas += 1
@@ -104,6 +106,8 @@ def fits(S, sm):
     C = sms(S)
     M = sm_row(C.p_sms, sm)
     if M.free_ctas == 0 or M.threads_free < C.threads_per_cta or M.shared_free < C.shared_per_cta:
+        return np.int64(0)
+    if M.registers_free < C.registers_per_cta:
         return np.int64(0)
     return np.int64(1) if popcount(M.free_warps) >= C.warps_per_cta else np.int64(0)
 

@@ -58,6 +58,7 @@ CTA = np.dtype(
         ("chunk", np.int64),
         ("threads", np.int64),
         ("shared_bytes", np.int64),
+        ("registers", np.int64),
     ],
     align=True,
 )
@@ -68,6 +69,7 @@ SM = np.dtype(
         ("free_ctas", np.int64),
         ("threads_free", np.int64),
         ("shared_free", np.int64),
+        ("registers_free", np.int64),
         ("ctas_resident", np.int64),
         ("warps_resident", np.int64),
         ("warps_since", np.int64),  # for the occupancy integral
@@ -189,6 +191,7 @@ SMS = np.dtype(
         ("threads_per_cta", np.int64),
         ("warps_per_cta", np.int64),
         ("shared_per_cta", np.int64),
+        ("registers_per_cta", np.int64),
         ("next_sm", np.int64),
         ("dispatch_cycle", np.int64),  # the last cycle of dispatch ...
         ("p_dispatched", np.int64),  # ... and the SMs that have got a CTA in it
@@ -236,7 +239,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
         M = arena.arrays["sms"][index]
         M.free_warps = np.int64(-1) if spec.warps == 64 else (1 << spec.warps) - 1
         M.free_ctas = np.int64(-1) if spec.ctas == 64 else (1 << spec.ctas) - 1
-        M.threads_free, M.shared_free = spec.threads, spec.shared_bytes
+        M.threads_free, M.shared_free, M.registers_free = spec.threads, spec.shared_bytes, spec.registers
         M.p_lsu_ring = arena.table(f"sm.lsu_ring{index}", np.int64, ring)
         ops = arena.arrays["sm.memory_ops"][index * MEMORY_OPS : (index + 1) * MEMORY_OPS]
         ops["next"] = np.append(np.arange(1, MEMORY_OPS), -1)

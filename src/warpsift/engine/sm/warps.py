@@ -59,6 +59,7 @@ def cta_finish(S, sm, cta):
     M.free_ctas |= np.int64(1) << cta
     M.threads_free += A.threads
     M.shared_free += A.shared_bytes
+    M.registers_free += A.registers
     M.ctas_resident -= 1
     C.live_ctas -= 1
     C.ctas_completed += 1
