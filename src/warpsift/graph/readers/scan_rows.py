@@ -17,6 +17,9 @@ _NEWLINE, _TAB, _RETURN, _BLANK, _COMMA, _SEMICOLON = 10, 9, 13, 32, 44, 59
 _PLUS, _MINUS, _POINT, _ZERO, _NINE, _UPPER_E, _LOWER_E = 43, 45, 46, 48, 57, 69, 101
 _POWERS = np.array([float(f"1e{power}") for power in range(23)])  # exact in double precision up to 1e22
 _LARGEST = np.int64(2**63 - 1)
+_PLAIN_DIGITS = 18  # of an integer that fits whatever its digits are
+_PLAIN_BYTES = _PLAIN_DIGITS + 2
+_SURELY_FITS = (_LARGEST - 9) // 10  # with any further digit; spares a division for each
 
 
 @njit(cache=True, error_model="numpy")
@@ -52,7 +55,7 @@ def _scan_integer(text, at):
     value = np.int64(0)
     while at < text.size and _ZERO <= text[at] <= _NINE:
         digit = np.int64(text[at]) - _ZERO
-        if value > (_LARGEST - digit) // 10:
+        if value > _SURELY_FITS and value > (_LARGEST - digit) // 10:
             return value, at, TOO_LARGE
         value = value * 10 + digit
         at += 1
@@ -164,25 +167,79 @@ def _longer(values):
 
 
 @njit(cache=True, error_model="numpy")
-def scan_rows(text, at, line, shape, bounds, signs):
+def _plain_integers(text, at, bounds, found):
+    """Integers as nearly all rows have them: digits alone, one blank or tab between. The position after the last.
+
+    Anything else, a number out of bounds included, gives `at` itself and is left to the careful way. The caller sees to
+    it that the text goes on for `_PLAIN_BYTES` per integer.
+    """
+    begin = at
+    for column in range(found.size):
+        if column:
+            if text[at] != _BLANK and text[at] != _TAB:
+                return begin
+            at += 1
+        first = at
+        value = np.int64(0)
+        digit = np.int64(text[at]) - _ZERO
+        while 0 <= digit <= 9 and at - first < _PLAIN_DIGITS:
+            value = 10 * value + digit
+            at += 1
+            digit = np.int64(text[at]) - _ZERO
+        if at == first or 0 <= digit <= 9 or value < bounds[0] or value > bounds[1]:
+            return begin
+        found[column] = value
+    return at
+
+
+@njit(cache=True, error_model="numpy")
+def _plain_row(text, at, bounds, reals, found):
+    """A whole row in the quick way: the position of its line end (or `at` itself) and its real number."""
+    after = _plain_integers(text, at, bounds, found)
+    if after == at:
+        return at, 0.0
+    real = 0.0
+    if reals:
+        if (text[after] != _BLANK and text[after] != _TAB) or _ends_token(text, after + 1):
+            return at, 0.0
+        real, after, settled = _scan_real(text, after + 1)
+        if not settled or after >= text.size:
+            return at, 0.0
+    return (after, real) if text[after] == _NEWLINE else (at, 0.0)
+
+
+@njit(cache=True, error_model="numpy")
+def scan_rows(text, at, line, lines, shape, bounds, signs):
     """All rows of numbers from position `at`, which is in line `line`, to the end of the text.
 
-    shape: columns to skip, integers, reals per row; bounds: lowest and highest integer allowed; signs: the byte that
-    begins every row (0 for none) and two bytes that begin a comment. Returns (status, position, line), the integers
-    (one array per column), the reals, and the (row, position, line) of reals left for Python.
+    lines: no fewer than may hold a row. shape: columns to skip, integers, reals per row; bounds: lowest and highest
+    integer allowed; signs: the byte that begins every row (0 for none) and two bytes that begin a comment. Returns
+    (status, position, line), the integers (one array per column), the reals, and the (row, position, line) of reals
+    left for Python.
     """
     skipped, integers, reals = shape
     lowest, highest = bounds
     lead, comment, other_comment = signs
     columns = skipped + integers + reals
-    rows = count_lines(text, at, 2 * columns - 1) + 1  # one more: a short line may begin like a row
+    rows = lines + 1  # one more: a short line may begin like a row
     ids = np.empty((integers, rows), np.int64)
     weights = np.empty(rows if reals else 0, np.float64)
     unsettled = np.empty(64, np.int64)
     left = 0
     row = 0
     status = FINE
+    found = np.empty(integers, np.int64)
+    plain_until = text.size - _PLAIN_BYTES * (integers + 1) if integers and not lead and not skipped else 0
     while at < text.size:
+        if at < plain_until:
+            after, real = _plain_row(text, at, bounds, reals, found)
+            if after > at:
+                for column in range(integers):
+                    ids[column, row] = found[column]
+                if reals:
+                    weights[row] = real
+                at, line, row = after + 1, line + 1, row + 1
+                continue
         at = _skip_blanks(text, at)
         if at >= text.size:
             break

@@ -100,13 +100,15 @@ class RowShape:
 def read_rows(text: GraphText, shape: RowShape) -> tuple[np.ndarray, np.ndarray | None]:
     """The integers (one array per column) and the reals (float64, or None) of all lines from here on."""
     shortest = 2 * (shape.skipped + shape.integers + shape.reals) - 1
-    text.refuse_reading(rows=scan.count_lines(text.array, text.at, shortest))
+    lines = scan.count_lines(text.array, text.at, shortest)
+    text.refuse_reading(rows=lines)
     lead = ord(shape.lead) if shape.lead else 0
     comments = (ord(shape.comments[0]), ord(shape.comments[-1]))
     (status, at, line), integers, reals, unsettled = scan.scan_rows(
         text.array,
         text.at,
         text.line,
+        lines,
         (shape.skipped, shape.integers, shape.reals),
         (shape.lowest, shape.highest),
         (lead, *comments),
