@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 SITE   := $(VENV)/.installed-docs
 
-.PHONY: help setup demo test test-quick check wheel fuzz torture docs bench cacti synth clean
+.PHONY: help setup demo test test-all test-quick check wheel fuzz torture docs bench cacti synth clean
 
 TRIES    ?= 100
 MACHINES ?= 2000
@@ -32,17 +32,20 @@ setup: $(STAMP)  ## prepare .venv with the warpsift command in it
 demo: setup      ## run BFS on a generated Delaunay graph on a modelled GPU, checked, with a table
 	$(BIN)/warpsift run bfs --graph delaunay-14 --gpu gtx980
 
-test: $(DEV)     ## run all tests
+test: $(DEV)     ## run the tests but the longest: under 6 minutes on two cores
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long"
+
+test-all: $(DEV) ## run all tests
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 test-quick: $(DEV)  ## run the tests that are quick: for the inner loop, under 90 s
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
-check: $(DEV)    ## format, lint, types and tests
+check: $(DEV)    ## format, lint, types and all tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(MAKE) test
+	$(MAKE) test-all
 
 MINUTES ?= 5
 fuzz: $(DEV)     ## read mutated inputs for MINUTES (5): every one must load or be refused in one line

@@ -14,14 +14,15 @@ from pathlib import Path
 import pytest
 
 from support.places import DATA, REFERENCE, ROOT, TESTS
-from support.slow_tests import SLOW
+from support.slow_tests import LONG, SLOW
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         place = item.path.relative_to(TESTS).as_posix()
-        if any(place == slow or place.startswith(f"{slow}/") for slow in SLOW):
-            item.add_marker(pytest.mark.slow)
+        for marker, places in ((pytest.mark.slow, (*SLOW, *LONG)), (pytest.mark.long, LONG)):
+            if any(place == one or place.startswith(f"{one}/") for one in places):
+                item.add_marker(marker)
 
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background of a shell

@@ -26,7 +26,7 @@ import pytest
 
 import warpsift
 from support.places import ROOT
-from support.slow_tests import SLOW
+from support.slow_tests import LONG, SLOW
 
 PACKAGE = ROOT / "src" / "warpsift"
 ORDER = (
@@ -182,8 +182,8 @@ def assigned(name: str) -> list[str]:
     ]
 
 
-def test_what_the_quick_run_leaves_out_is_there():
-    assert [place for place in SLOW if not (ROOT / "tests" / place).exists()] == []
+def test_what_the_shorter_runs_leave_out_is_there():
+    assert [place for place in (*SLOW, *LONG) if not (ROOT / "tests" / place).exists()] == []
 
 
 def test_pages_name_tests_that_are_there():

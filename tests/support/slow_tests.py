@@ -1,4 +1,4 @@
-"""Which tests the quick run leaves out: files and folders under `tests/`."""
+"""Which tests the shorter runs leave out: files and folders under `tests/`."""
 
 from __future__ import annotations
 
@@ -25,4 +25,14 @@ SLOW = (
     "units/scu/test_scu_algorithms.py",
     "units/test_unit_of_another_package.py",
     "validation",
+)
+
+# What `make test` leaves out too (marker `long`) and `make check` runs: hardware simulated gate by gate, every block of
+# the documentation, and clusters that are killed and started again.
+LONG = (
+    "docs/test_code_blocks.py",
+    "hdl/test_hdl_cycles.py",
+    "hdl/test_hdl_scu.py",
+    "sweep/test_lost_scheduler.py",
+    "sweep/test_worker_pools.py",
 )
