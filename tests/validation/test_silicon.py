@@ -17,7 +17,7 @@ def fake(label, measured, ours, group="spmv", place=1.0):
 def test_every_measured_curve_has_cases():
     found = cases(("latency", "bandwidth", "cache", "spmv"), ("v100",), None, False)
     by_group = {group: [c for c in found if c.group == group] for group in ("latency", "bandwidth", "cache", "spmv")}
-    assert len(by_group["latency"]) == 8 and len(by_group["bandwidth"]) == 40 and len(by_group["cache"]) == 5
+    assert len(by_group["latency"]) == 7 and len(by_group["bandwidth"]) == 40 and len(by_group["cache"]) == 5
     assert {c.label.split(",")[0] for c in by_group["spmv"]} == {"delaunay_n17", "kron_g500-logn16"}  # no files given
     assert len({c.key for c in found}) == len(found)
     assert all(c.measured > 0 for c in found)

@@ -70,8 +70,8 @@ def of_memory(c: Counters, arrays: Arrays, machine: Machine) -> Balance:
         "L2 fills returned": (int(arrays["l2.slices"]["fills_in_flight"].sum()), 0),
     }
     if not machine.ideal.dram:
-        fetched = c.dram_reads + c.dram_forwarded_reads
-        balance["sectors read from DRAM = L2 fills"] = (fetched * int(arrays["l2"][0].read_sectors), c.l2_fills)
+        fetched = (c.dram_reads + c.dram_forwarded_reads) * int(arrays["l2"][0].read_sectors)
+        balance["sectors read from DRAM, or from the other half = L2 fills"] = (fetched + c.l2_far_fills, c.l2_fills)
     if machine.l2.fill_bytes == machine.dram.request_bytes == 32 and machine.l2.written_sectors != "fetched":
         balance["L2 fills = L2 read misses"] = (c.l2_fills, c.l2_read_misses)
     return balance

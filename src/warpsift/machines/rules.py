@@ -57,6 +57,8 @@ def _caches(m: Machine) -> Iterator[str]:
             f"l2.dram_queue_entries = {l2.dram_queue_entries} cannot hold the {needed} requests of a write that "
             'misses with l2.written_sectors = "fetched"'
         )
+    if m.dram.channels % l2.halves:
+        yield f"dram.channels = {m.dram.channels} do not fall into l2.halves = {l2.halves}; write an even number"
     if l2.interleave_bytes % LINE_BYTES:
         yield f"l2.interleave_bytes = {l2.interleave_bytes} is not a multiple of the 128-byte line"
 

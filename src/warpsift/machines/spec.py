@@ -127,6 +127,10 @@ class L2(Section, frozen=True, kw_only=True):
     hashed_index: bool = False
     # occupancy of the slice per atomic operation on one address
     atomic_cycles: Annotated[int, Bounds(1, 1000, "cycles", "simulators and cards take 1 to some ten")] = 1
+    # 2: slices and SMs lie in two halves. A line is written in the half of its channel and read through a copy in the
+    # reader's half (A100)
+    halves: Literal[1, 2] = 1
+    far_latency_cycles: Annotated[int, LATENCY] = 0  # from one half to the other, once per direction
     atomic_repeats_as_packets: bool = False  # lanes on one address: separate packets, or one with a count
 
 

@@ -21,7 +21,7 @@ from warpsift.validation.hop_latency import cycles_per_hop
 DATA = Path(__file__).parent / "silicon"
 CARDS = ("v100", "a100", "l40")
 GROUPS = ("latency", "bandwidth", "cache", "spmv", "bfs")
-CHASE_KB = (16, 92, 400, 2000, 5400, 14000, 32000, 99570)  # nearest measured footprints
+CHASE_KB = (16, 92, 400, 2000, 5400, 13300, 178600)  # nearest measured footprints
 BLOCK_KB = (32, 64, 448, 1152, 4044)
 SHARED_KB = (2048, 8192, 16896)
 BLOCKS = ((32, 1), (64, 1), (96, 1), (64, 2), (128, 2), (256, 2), (384, 2), (512, 2), (768, 2), (1024, 2))

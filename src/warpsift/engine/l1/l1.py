@@ -17,7 +17,7 @@ from warpsift.engine.core.division import remainder, shift_of
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.wheel import EV_OP_DONE, wheel_push
 from warpsift.engine.core.words import popcount, store
-from warpsift.engine.l2.address_map import slice_of
+from warpsift.engine.l2.address_map import slice_near
 from warpsift.engine.noc.ports import (
     READ_CACHED,
     REQUESTS,
@@ -147,7 +147,7 @@ def l1_request(S, sm, mshr, line, sectors_and_array):
         P.partial = 0
         P.port = sm
         P.token = mshr
-        P.destination = slice_of(S, line)
+        P.destination = slice_near(S, sm, line)
         P.flits = sector_flits(S, np.int64(0))
         P.separate = 0
         P.ready = S.now + 1  # the pipeline in front of the tags is charged when the data is back: see l1_fill

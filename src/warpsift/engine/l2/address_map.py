@@ -12,6 +12,9 @@ from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.division import quotient, remainder
 from warpsift.engine.core.jit import compiled, i64
 from warpsift.engine.l2.l2_state import HASHED, RANDOM, l2
+from warpsift.hardware import LINE_BYTES
+
+CHANNEL_SHIFT = 48  # of an address towards DRAM where a slice reads from channels of both halves
 
 
 @compiled(i64, i64)
@@ -37,6 +40,17 @@ def slice_of(S, line):
     return channel * C.slices_per_channel + remainder(group, C.slices_per_channel, C.slices_per_channel_shift)
 
 
+@compiled(i64, S_t, i64, i64)
+def slice_near(S, port, line):
+    """The slice through which a client reads a line: its own, or with two halves the copy in the client's half."""
+    C = l2(S)
+    home = slice_of(S, line)
+    if C.halves == 1:
+        return home
+    within = home if home < C.half_slices else home - C.half_slices
+    return within + (port & 1) * C.half_slices
+
+
 @compiled(i64, S_t, i64)
 def local_line(S, line):
     """Line number inside the channel: the channel's part taken out of the address."""
@@ -58,3 +72,13 @@ def first_row(S, slice_index, line):
     if C.hashed_index != 0:
         inner += mix_bits(quotient(inner, C.sets, C.sets_shift))
     return (slice_index * C.sets + remainder(inner, C.sets, C.sets_shift)) * C.ways
+
+
+@compiled(i64, S_t, i64)
+def dram_address(S, line):
+    """Where a line begins inside its channel; with two halves, the channel above that."""
+    C = l2(S)
+    address = local_line(S, line) * LINE_BYTES
+    if C.halves == 1:
+        return address
+    return address | (quotient(slice_of(S, line), C.slices_per_channel, C.slices_per_channel_shift) << CHANNEL_SHIFT)

@@ -9,6 +9,7 @@ from warpsift.engine.core.wheel import EV_DRAM_DONE, wheel_push
 from warpsift.engine.core.words import load, store
 from warpsift.engine.dram.dram_controller import dram_accept
 from warpsift.engine.dram.dram_state import dram
+from warpsift.engine.l2.address_map import CHANNEL_SHIFT
 from warpsift.engine.l2.l2_queue import slice_retry
 from warpsift.engine.l2.l2_state import l2, l2_slice
 
@@ -57,10 +58,14 @@ def l2_to_dram(S, slice_index):
     L = l2_slice(C.p_slices, slice_index)
     word = load(L.p_dram_token, L.dram_head & C.dram_ring_mask)
     address = load(L.p_dram_address, L.dram_head & C.dram_ring_mask)
+    channel = slice_index // C.slices_per_channel
+    if C.halves == 2:
+        channel = address >> CHANNEL_SHIFT
+        address ^= channel << CHANNEL_SHIFT
     if C.ideal_dram != 0:
         if word & 1 == 0:
-            wheel_push(S, S.now + C.ideal_dram_latency, EV_DRAM_DONE, word >> 1, slice_index // C.slices_per_channel)
-    elif dram_accept(S, slice_index // C.slices_per_channel, address, word & 1, word >> 1) == 0:
+            wheel_push(S, S.now + C.ideal_dram_latency, EV_DRAM_DONE, word >> 1, channel)
+    elif dram_accept(S, channel, address, word & 1, word >> 1) == 0:
         mask_add(C.p_refused, slice_index)
         return
     L.dram_head += 1

@@ -8,15 +8,17 @@ from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.array_traffic import count_array_l2
 from warpsift.engine.core.cache_sets import ALL_SECTORS, line_row, victim_row
 from warpsift.engine.core.jit import compiled, i64, void
+from warpsift.engine.core.wheel import EV_DRAM_DONE, wheel_push
 from warpsift.engine.core.words import load, popcount
-from warpsift.engine.l2.address_map import local_line
+from warpsift.engine.l2.address_map import dram_address
 from warpsift.engine.l2.l2_dram import dram_queue_room, send_to_dram
+from warpsift.engine.l2.l2_halves import FAR, far_copy, is_copy
 from warpsift.engine.l2.l2_queue import slice_retry
 from warpsift.engine.l2.l2_replies import queue_reply, reply_now
 from warpsift.engine.l2.l2_state import l2, l2_mshr, l2_slice
 from warpsift.engine.l2.l2_tags import replace_line
 from warpsift.engine.noc.ports import ATOMIC_OP, SLICE_WRITE, UNIT_WRITE, WRITE, noc, packet, packet_new
-from warpsift.hardware import LINE_BYTES, SECTOR_BYTES
+from warpsift.hardware import SECTOR_BYTES
 
 
 @compiled(i64, S_t, i64)
@@ -40,10 +42,13 @@ def l2_fetch(S, slice_index, row, missing):
     mine = l2_slice(C.p_slices, slice_index)
     mine.fills_in_flight += 1 if C.whole_line != 0 else popcount(missing)
     C.fetching += popcount(missing)
-    base = local_line(S, load(C.p_tags, row)) * LINE_BYTES
+    line = load(C.p_tags, row)
+    base = dram_address(S, line)
     for sector in range(0, 4, C.read_sectors):
         if (missing >> sector) & 1:
             token = (((slice_index * C.mshrs) + L.mshr) << 2) | sector
+            if C.halves == 2 and far_copy(S, slice_index, line, token) != 0:
+                continue
             send_to_dram(S, slice_index, base + sector * SECTOR_BYTES, token << 1)
 
 
@@ -149,10 +154,13 @@ def l2_fill(S, token):
     C = l2(S)
     N = noc(S)
     sector = ((np.int64(1) << C.read_sectors) - 1) << (token & 3)
-    mshr_index = token >> 2
+    mshr_index = (token & (FAR - 1)) >> 2
     slice_index = mshr_index // C.mshrs
     mine = l2_slice(C.p_slices, slice_index)
     M = l2_mshr(C.p_mshrs, mshr_index)
+    if C.halves == 2 and token & FAR == 0 and is_copy(S, slice_index, load(C.p_tags, M.row)) != 0:
+        wheel_push(S, S.now + 2 * C.far_latency, EV_DRAM_DONE, token | FAR, 0)  # from a channel of the other half
+        return
     L = line_row(C.p_lines, M.row)
     slice_retry(S, slice_index)
     C.l2_fills += C.read_sectors

@@ -21,6 +21,7 @@ from warpsift.engine.core.masks import mask_remove
 from warpsift.engine.core.wheel import EV_L2_READY, wheel_push
 from warpsift.engine.core.words import load, popcount, store
 from warpsift.engine.l2.l2_dram import dram_queue_room
+from warpsift.engine.l2.l2_halves import drop_copy
 from warpsift.engine.l2.l2_misses import l2_miss, l2_reserve
 from warpsift.engine.l2.l2_queue import LACKS_REPLY_ROOM, LACKS_RESOURCE, output_unblock, slice_sleep
 from warpsift.engine.l2.l2_replies import reply_flits, reply_now
@@ -92,6 +93,8 @@ def l2_write(S, slice_index, index):
     P = packet(N.p_packets, index)
     if noc_room(S, REPLIES, slice_index, reply_flits(S, P.kind, P.sectors)) == 0:
         return np.int64(-LACKS_REPLY_ROOM)
+    if C.halves == 2:
+        drop_copy(S, slice_index, P.line, np.int64(P.sectors))
     base = np.int64(P.set_row)
     row = find_row(C.p_tags, base, C.ways, P.line)
     if (
@@ -135,6 +138,8 @@ def l2_read(S, slice_index, index):
     repeat = np.int64(0)
     if P.kind == ATOMIC_OP:
         repeat = P.partial
+        if C.halves == 2:
+            drop_copy(S, slice_index, P.line, np.int64(P.sectors))
     row = np.int64(-1)
     if C.ideal_l2 == 0:
         row = find_row(C.p_tags, np.int64(P.set_row), C.ways, P.line)

@@ -63,7 +63,8 @@ COUNTERS = {
     "l2_atomic_operations": "atomic sector operations, repeats on one address counted",
     "l2_evictions": "lines replaced",
     "l2_writebacks": "dirty sectors sent to DRAM",
-    "l2_fills": "sectors that came from DRAM",
+    "l2_fills": "sectors that came from DRAM, or from the other half",
+    "l2_far_fills": "of these, copied from the other half of the L2",
     "l2_reservation_fails": "slice-cycles in which the first packet lacked a line, an MSHR or DRAM queue room",
     "l2_reply_blocked_cycles": "slice-cycles in which a ready reply found no room in the reply network",
     "l2_busy_cycles": "slice-cycles of the data port in use",
@@ -106,6 +107,9 @@ L2 = np.dtype(
         ("core_khz", np.int64),
         ("stamp", np.int64),
         ("fetching", np.int64),  # sectors on the way from DRAM; those of a written line have no packet that waits
+        ("halves", np.int64),
+        ("half_slices", np.int64),
+        ("far_latency", np.int64),
         ("words", np.int64),  # of a mask of slices
         ("p_active", np.int64),  # masks: slices with something to do
         ("p_to_dram", np.int64),  # slices with requests for DRAM
@@ -152,6 +156,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
     unloaded = (dram.timing.rcd_rd + dram.timing.cl + dram.burst_clocks) * clocks_to_core
     C.ideal_dram_latency = round(unloaded) + dram.front_latency_core_cycles + dram.back_latency_core_cycles
     C.khz, C.core_khz = round(machine.clocks.l2_mhz * 1000), round(machine.clocks.core_mhz * 1000)
+    C.halves, C.half_slices, C.far_latency = spec.halves, spec.slices // 2, spec.far_latency_cycles
     C.words = words_for(spec.slices)
     for mask in ("active", "to_dram", "refused", "lack_reply_room"):
         C[f"p_{mask}"] = arena.table(f"l2.{mask}", np.int64, words_for(spec.slices))

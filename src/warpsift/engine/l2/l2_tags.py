@@ -8,17 +8,17 @@ from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.cache_sets import line_row
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.words import load, popcount, store
-from warpsift.engine.l2.address_map import local_line
+from warpsift.engine.l2.address_map import dram_address
 from warpsift.engine.l2.l2_dram import send_to_dram
 from warpsift.engine.l2.l2_state import l2
-from warpsift.hardware import LINE_BYTES, SECTOR_BYTES
+from warpsift.hardware import SECTOR_BYTES
 
 
 @compiled(void, S_t, i64, i64, i64)
 def write_sectors(S, slice_index, line, sectors):
     """Send sectors of a line to DRAM; those that share a burst are written together."""
     C = l2(S)
-    base = local_line(S, line) * LINE_BYTES
+    base = dram_address(S, line)
     C.l2_writebacks += popcount(sectors)
     burst = (np.int64(1) << C.write_sectors) - 1
     for sector in range(0, 4, C.write_sectors):

@@ -134,6 +134,8 @@ NOC = np.dtype(
         ("request_sectors", np.int64),
         ("reply_sectors", np.int64),
         ("ideal", np.int64),
+        ("half_slices", np.int64),  # slices of the first half; those of clients with an even port
+        ("far_latency", np.int64),  # 0: no halves
         ("sms", np.int64),
         ("p_takeable", np.int64),  # mask of inputs: what takeable_in_part answers
         ("held", np.int64),  # units that it has found full, by socket
@@ -161,6 +163,10 @@ def allocate(arena: Arena, machine: Machine) -> None:
     flits = [-(-(spec.header_bytes + 32 * sectors) // spec.flit_bytes) for sectors in range(5)]
     N.p_sector_flits = arena.adopt("noc.sector_flits", np.array(flits, np.int64))
     N.hop_latency = spec.hop_latency_cycles
+    N.half_slices, N.far_latency = (
+        machine.l2.slices // 2,
+        machine.l2.far_latency_cycles if machine.l2.halves == 2 else 0,
+    )
     N.output_flits, N.speedup = spec.output_buffer_flits, spec.speedup
     N.request_sectors, N.reply_sectors = spec.request_sectors_per_packet, spec.reply_sectors_per_packet
     N.ideal, N.sms = machine.ideal.noc, machine.sm.count
@@ -256,12 +262,23 @@ def noc_raise(S, net, port):
         wheel_push(S, P.ready, EV_PORT_READY, net, port)
 
 
+@compiled(i64, S_t, i64, i64, i64)
+def far_way(S, net, port, output):
+    """Cycles that a packet between a client and a slice of the other half takes longer."""
+    N = noc(S)
+    client, slice_index = (port, output) if net == REQUESTS else (output, port)
+    far = (client & 1) != (1 if slice_index >= N.half_slices else 0)
+    return N.far_latency if far else np.int64(0)
+
+
 @compiled(void, S_t, i64, i64, i64)
 def noc_inject(S, net, port, index):
     """Put a packet into the queue of an input port. The caller has asked noc_room."""
     N = noc(S)
     P = packet(N.p_packets, index)
     P.ready += N.hop_latency
+    if N.far_latency != 0:
+        P.ready += far_way(S, net, port, np.int64(P.destination))
     P.sent = S.now
     P.length = P.flits
     if net == REQUESTS:

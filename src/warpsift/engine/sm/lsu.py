@@ -17,7 +17,7 @@ from warpsift.engine.core.masks import mask_add, mask_remove
 from warpsift.engine.core.wheel import EV_OP_DONE, wheel_push
 from warpsift.engine.core.words import ctz, load, popcount, prefetch, store
 from warpsift.engine.l1.l1 import NO_NETWORK, l1, l1_load, l1_prefetch, l1_store
-from warpsift.engine.l2.address_map import slice_of
+from warpsift.engine.l2.address_map import slice_near, slice_of
 from warpsift.engine.l2.l2_state import WORDS, l2
 from warpsift.engine.noc.ports import (
     ATOMIC_OP,
@@ -123,7 +123,7 @@ def lsu_send(S, sm, op_index, transaction):
     P.partial = 0
     P.port = sm
     P.token = op_index
-    P.destination = slice_of(S, P.line)
+    P.destination = slice_near(S, sm, P.line) if E.kind == LOAD else slice_of(S, P.line)
     P.flits = flits
     P.separate = 0
     P.ready = S.now + C.lsu_latency
