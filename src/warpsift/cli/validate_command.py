@@ -25,7 +25,8 @@ def validate(
         bool, typer.Option("--quick", help="Leave out programs that take longer than a few seconds.")
     ] = False,
     graphs: Annotated[
-        Path | None, typer.Option(help="silicon: a folder with SuiteSparse's and SNAP's files for SpMV.")
+        Path | None,
+        typer.Option(help="silicon: a folder with SuiteSparse's and SNAP's files for SpMV; else WARPSIFT_DATA_DIR."),
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="silicon: also what takes minutes, and BFS on kron-21.")] = False,
     as_json: JsonOption = False,
@@ -63,6 +64,7 @@ def validate(
 
 
 def _silicon(graphs: Path | None, plot: Path | None, quick: bool, full: bool, as_json: bool) -> None:
+    from warpsift.graph.real_files import data_folders
     from warpsift.report.progress import Progress
     from warpsift.validation import silicon
     from warpsift.validation.silicon_cases import GROUPS, cases, gpus
@@ -70,8 +72,9 @@ def _silicon(graphs: Path | None, plot: Path | None, quick: bool, full: bool, as
 
     if graphs is not None and not is_folder(graphs):
         raise PathError(f"--graphs {graphs}: there is no such folder")
+    folder = graphs or next(iter(data_folders()), None)
     with Progress("validate silicon") as progress:
-        chosen = cases(("latency", "cache") if quick else GROUPS, gpus(), graphs, full)
+        chosen = cases(("latency", "cache") if quick else GROUPS, gpus(), folder, full)
         found = silicon.run_cases(chosen, progress.note)
     if plot is not None:
         draw(found, plot)

@@ -113,9 +113,9 @@ def block_gbs(machine: Machine, kilobytes: float) -> float:
     values = gpu.memory.empty("values", loads * L1_CTA, np.float32)
     out = gpu.memory.empty("out", machine.sm.count * L1_CTA, np.float32)
     rounds = max(2, -(-1536 // loads))
-    for count in (rounds, 2 * rounds):
+    for count in (1, rounds, 2 * rounds):  # the first brings it into the L2
         gpu.launch(sum_block, machine.sm.count * L1_CTA, out, values, loads, count, phase="sum", threads_per_cta=L1_CTA)
-    short, long = (launch.counters.cycles for launch in engine.launches)
+    short, long = (launch.counters.cycles for launch in engine.launches[1:])
     engine.close()
     return _bytes_per_second(machine, machine.sm.count * values.size_bytes * rounds, long - short) / 1e9
 

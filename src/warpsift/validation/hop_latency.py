@@ -44,7 +44,7 @@ def cycles_per_hop(machine: Machine, footprint_kb: float) -> float:
     gpu = Gpu(sink=engine, residency=Residency(machine.sm.count, machine.sm.threads))
     array, out = gpu.memory.array("links", _ring(lines)), gpu.memory.empty("out", WARP_SIZE, np.int64)
     warm = lines if lines <= L1_LINES else 0  # in front of the hops that count, in the same launch
-    before = lines if lines * LINE_BYTES <= machine.l2.size_bytes and not warm else 0
+    before = lines if lines * LINE_BYTES <= machine.l2.size_bytes else 0
     for hops in (before, warm, warm + HOPS):
         gpu.launch(chase, WARP_SIZE, array, out, hops, phase="chase", threads_per_cta=WARP_SIZE)
     short, long = (launch.counters.cycles for launch in engine.launches[-2:])

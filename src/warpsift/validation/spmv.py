@@ -22,12 +22,21 @@ from warpsift.validation.spmv_search import merge_coordinate, upper_bound
 BLOCK = 128
 ITEMS_PER_THREAD = 5  # of the merge path, for values of four bytes
 TILE = BLOCK * ITEMS_PER_THREAD
+UNROLLED = 4  # ptxas, for a loop whose trip count is known at run time only
 
 
 @kernel
 def thread_per_row(t, offsets, indices, values, x, y):
+    """As ptxas leaves a loop of unknown length: four entries at once, so four gathers in flight, then the rest."""
+    begin, end = t.load(offsets, t.id), t.load(offsets, t.id, offset=1)
     total = t.var(0.0)
-    for entry in t.range(t.load(offsets, t.id), t.load(offsets, t.id, offset=1)):
+    for entry in t.range(begin, end - (UNROLLED - 1), UNROLLED):
+        columns = [t.load(indices, entry, offset=k) for k in range(UNROLLED)]
+        numbers = [t.load(values, entry, offset=k) for k in range(UNROLLED)]
+        words = [t.load(x, column) for column in columns]
+        for number, word in zip(numbers, words, strict=True):
+            total.set(t.fma(number, word, total))
+    for entry in t.range(begin + ((end - begin) & -UNROLLED), end):
         total.set(t.fma(t.load(values, entry), t.load(x, t.load(indices, entry)), total))
     t.store(y, t.id, total)
 
@@ -85,6 +94,14 @@ def merge_path(t, offsets, indices, values, x, y, rows, entries):
             row += 1
 
 
+@kernel
+def copied(t, array):
+    """The host has just copied an array to the card, or made it there: its lines pass the L2."""
+    word = t.load(array, t.id * 8)  # a word of every sector
+    with t.where(word == -1):
+        t.store(array, t.id * 8, word)
+
+
 def _thread_mapped(gpu, arrays, rows, entries):
     gpu.launch(thread_per_row, rows, *arrays, phase="spmv", threads_per_cta=BLOCK)
 
@@ -115,6 +132,8 @@ def spmv(graph: CsrGraph, mapping: str, sink, residency: Residency) -> np.ndarra
         gpu.memory.array("x", input_vector(graph.nodes)),
         gpu.memory.array("y", np.zeros(graph.nodes, np.float32)),
     )
+    for array in arrays:
+        gpu.launch(copied, -(-len(array) // 8), array, phase="copy")
     MAPPINGS[mapping](gpu, arrays, graph.nodes, graph.edges)
     return arrays[-1].host.copy()
 
@@ -124,10 +143,10 @@ def input_vector(nodes: int) -> np.ndarray:
 
 
 def seconds(machine: Machine, graph: CsrGraph, mapping: str) -> float:
-    """Time of the kernel alone, caches cold; `Launch.host_us` comes on top where a host waits for it."""
+    """Time of the kernel alone, in the L2 what the host copied last; `Launch.host_us` comes on top where it waits."""
     engine = Engine(machine)
     spmv(graph, mapping, engine, Residency(machine.sm.count, machine.sm.threads))
     try:
-        return engine.seconds(engine.total.cycles)
+        return engine.seconds(engine.launches[-1].counters.cycles)
     finally:
         engine.close()
