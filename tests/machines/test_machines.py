@@ -91,7 +91,7 @@ def test_errors_name_the_key(overrides, message):
 
 
 def test_unknown_machines_and_broken_files(tmp_path):
-    with pytest.raises(MachineError, match=r"no machine 'gtx9': known are gtx480, gtx480-gpgpusim3, "):
+    with pytest.raises(MachineError, match=r"no machine 'gtx9': known are a100, gtx480, gtx480-gpgpusim3, "):
         load_machine("gtx9")
     (tmp_path / "a.toml").write_text('extends = "a"\n')
     with pytest.raises(MachineError, match="extends itself"):
