@@ -10,7 +10,7 @@ from warpsift.studies.claim import MET, MISSING, OPPOSITE, SAME, Claim, judge, s
 from warpsift.studies.claims_table import ClaimsError, claims_of, judged_claims, write_csv
 from warpsift.studies.mff import mff_claims
 from warpsift.studies.scu import scu_claims
-from warpsift.studies.stored_runs import Measured, StoredRuns
+from warpsift.studies.stored_runs import FULL_SIZE, Measured, StoredRuns
 from warpsift.sweep import read_sweep
 
 
@@ -69,6 +69,12 @@ def test_claims_are_measured_from_stored_runs(runs):
     assert 0 < judged["share of time in compaction"].ours["hardware"].value < 1
     assert "energy" not in judged["speedup, bfs on tx1"].helped
     assert judged["area on tx1, mm2"].helped == ("hardware",)
+
+
+def test_only_full_size_leaves_parts_out(runs):
+    whole = StoredRuns(runs._found.values(), "hardware", FULL_SIZE)
+    judged = {each.claim.name: each.verdict for each in judge(scu_claims.CLAIMS, [whole])}
+    assert judged["speedup, bfs on tx1"] == MISSING
 
 
 def test_misses_come_first_and_the_summary_counts(runs):

@@ -20,6 +20,9 @@ def claims(
         "authors,hardware"
     ),
     paper: Annotated[str | None, typer.Option(help="scu or mff; default: both.")] = None,
+    full_size: Annotated[
+        bool, typer.Option("--full-size", help="Only graphs of the papers' size: a part may say the opposite.")
+    ] = False,
     csv: Annotated[Path | None, typer.Option(help="Write the table to this file too.")] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -41,7 +44,7 @@ def claims(
     if csv is not None:
         check_output(csv, "--csv", (".csv", ".txt"))
     names = [name.strip() for name in readings.split(",") if name.strip()]
-    judged = judged_claims(store, names, paper)
+    judged = judged_claims(store, names, paper, full_size)
     if csv is not None:
         write_csv(csv, judged)
     if as_json:

@@ -11,7 +11,7 @@ from warpsift.errors import WarpsiftError, unknown
 from warpsift.run.reading import reading_named
 from warpsift.store.store import Store
 from warpsift.studies.claim import Claim, Judged, judge, summary
-from warpsift.studies.stored_runs import StoredRuns
+from warpsift.studies.stored_runs import FULL_SIZE, SIZES, StoredRuns
 
 CLAIMS = {"scu": "warpsift.studies.scu.scu_claims", "mff": "warpsift.studies.mff.mff_claims"}
 
@@ -26,8 +26,13 @@ def claims_of(paper: str) -> Sequence[Claim]:
     return tuple(import_module(CLAIMS[paper]).CLAIMS)
 
 
-def judged_claims(store: Path, readings: Sequence[str], paper: str | None = None) -> list[Judged]:
-    """The claims of one paper, or of both, misses first; readings must speak of each paper that is asked for."""
+def judged_claims(
+    store: Path, readings: Sequence[str], paper: str | None = None, full_size: bool = False
+) -> list[Judged]:
+    """The claims of one paper, or of both, misses first; readings must speak of each paper that is asked for.
+
+    `full_size` leaves out parts of graphs: what holds for an eighth need not hold for the whole.
+    """
     if not readings:
         raise ClaimsError("no reading: write --readings authors,hardware")
     wanted = [paper] if paper is not None else list(CLAIMS)
@@ -38,7 +43,7 @@ def judged_claims(store: Path, readings: Sequence[str], paper: str | None = None
                 raise ClaimsError(f"reading '{reading}' says nothing of the {name} paper: leave one of them out")
     with Store(store, readonly=True) as ledger:
         records = ledger.records(("done",))
-    runs = [StoredRuns(records, reading) for reading in readings]
+    runs = [StoredRuns(records, reading, FULL_SIZE if full_size else SIZES) for reading in readings]
     return judge([claim for name in wanted for claim in claims_of(name)], runs)
 
 

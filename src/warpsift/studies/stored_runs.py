@@ -9,16 +9,16 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from warpsift.run.request import Request, make_request
 from warpsift.store.canonical_json import to_json
 from warpsift.store.rows import geometric_mean
-from warpsift.store.store import Record, Store
+from warpsift.store.store import Record
 
 Run = dict[str, Any]
 SIZES = ("", "@1/2", "@1/4", "@1/8", "@1/16", "@1/32")  # behind a graph's name, the largest first
+FULL_SIZE = SIZES[:1]
 SEEDS = (1, 2, 3)
 
 
@@ -47,17 +47,12 @@ def _asked(request: dict[str, Any]) -> str:
 class StoredRuns:
     """The finished runs of one store under one reading."""
 
-    def __init__(self, records: Iterable[Record], reading: str) -> None:
-        self.reading = reading
+    def __init__(self, records: Iterable[Record], reading: str, sizes: Sequence[str] = SIZES) -> None:
+        self.reading, self.sizes = reading, sizes
         self._found: dict[str, Record] = {}
         for record in sorted(records, key=lambda r: r.finished_at or 0.0):
             if record.status == "done":
                 self._found[_asked(dict(record.request))] = record  # the newest stays
-
-    @classmethod
-    def of(cls, path: Path, reading: str) -> StoredRuns:
-        with Store(path, readonly=True) as store:
-            return cls(store.records(("done",)), reading)
 
     def request(self, algorithm: str, graph: str, gpu: str, unit: str, **changes: Any) -> Request:
         """The request of a run under this reading."""
@@ -71,7 +66,7 @@ class StoredRuns:
 
     def pairs(self, graph: str, wanted: Callable[[str, int], Sequence[Request]]) -> tuple[str, list[list[Run]]]:
         """The largest size of a graph of which all wanted runs of a source are there, with one list per source."""
-        for size in SIZES:
+        for size in self.sizes:
             found = []
             for seed in SEEDS:
                 records = [self.record(request) for request in wanted(graph + size, seed)]

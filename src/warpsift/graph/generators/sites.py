@@ -2,9 +2,9 @@
 
 Pages are numbered by URL, so a site is a stretch of numbers and a directory a stretch of that. Every page links to the
 pages of its site's menu (the first ones), to the same few pages of its directory as its neighbours do, and to pages
-near it; the first page of a directory lists all its pages. Menus of large sites are the hubs, and since menu pages link
-to the menu too, neighbours of a page are neighbours of each other. Some pages have no links: they were seen, not
-fetched. Few links lead to the front page of another site.
+near it. Menu pages lead to the directories, and the first page of a directory lists all its pages. Menus of large sites
+are the hubs, and since menu pages link to the menu too, neighbours of a page are neighbours of each other. Some pages
+have no links: they were seen, not fetched. Few links lead to the front page of another site.
 
 The numbers are choices, looked at beside cnr-2000 (`warpsift study stand-ins`, docs/graphs.md): its hubs, its degrees'
 extremes, its clustering, its lines per warp.
@@ -44,6 +44,8 @@ def sites(nodes: int, degree: float = SITES_DEGREE, seed: int = 1) -> CsrGraph:
     fetched[site_first] = fetched[directory_first] = True
     pages = np.arange(nodes, dtype=np.int64)
     fixed = [(directory_first, pages)]  # the listing
+    starts = np.flatnonzero(directory_first == pages)  # a menu page leads to every directory: no page is far
+    fixed.append((np.minimum(site_first[starts] + np.arange(starts.size) % _MENU, starts), starts))
     fixed += [_chosen(pages, site_first + k, fetched, _IN_MENU, rng) for k in range(_MENU)]
     fixed += [_chosen(pages, directory_first + k, fetched, 0.9, rng) for k in range(_SHARED)]
     sources, targets = (np.concatenate(ends) for ends in zip(*fixed, strict=True))
