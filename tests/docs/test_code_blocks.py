@@ -32,9 +32,7 @@ FIRST_PAGES = [
     "docs/index.md",
     *(f"docs/tutorials/{p.name}" for p in (ROOT / "docs/tutorials").glob("*.md")),
 ]
-PAGES = sorted(
-    {"README.md", *(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))} - {"docs/scu.md", "docs/mff.md"}
-)
+PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))]
 
 
 def commands(block: str) -> list[list[str]]:
