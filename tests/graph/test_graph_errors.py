@@ -222,7 +222,7 @@ def test_an_unknown_name_lists_all_there_are(tmp_path):
         "no file and no graph is called 'qqqq'; write a file's path, ca, cond, delaunay, human, kron, msdoor, "
         "dblp-2010, dblp-2011, cnr-2000, amazon-2008, dewiki-2013, or one of delaunay-N, kron-N[-EDGEFACTOR], "
         "rmat-N[-EDGEFACTOR], uniform-N[-EDGEFACTOR], road-NODES[-DEGREE], collab-NODES[-DEGREE], "
-        "mesh3d-NODES[-UNKNOWNS], gene-NODES[-DEGREE], web-NODES[-DEGREE], grid-AxB[xC]"
+        "mesh3d-NODES[-UNKNOWNS], gene-NODES[-DEGREE], sites-NODES[-DEGREE], web-NODES[-DEGREE], grid-AxB[xC]"
     )
     assert message(tmp_path) == f"{tmp_path} is a directory; expected a graph file"
 

@@ -11,6 +11,7 @@ saw: after a launch with such a binding the recording waits until it is timed.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -25,6 +26,9 @@ from warpsift.run.request import RequestError
 from warpsift.simt.stream import Chunk, LaunchInfo, Sink, UnitChunk, UnitInfo, UnitOperation
 
 QUEUED_BYTES = 256 << 20  # recorded and not yet taken by the engine; a single chunk may be larger
+# How long a thread may hold Python's lock while the other wants it. The engine wants it some hundred times a second, for
+# microseconds; at Python's 5 ms it would wait for most of the run.
+HANDOVER_SECONDS = 2e-4
 NOTE_BYTES = 1 << 10  # what the beginning or end of a launch counts as, so that their number is bounded too
 
 
@@ -86,6 +90,7 @@ class TwoStages(Stages):
         self._stop = False
         self._error: BaseException | None = None
         self._reads_memory = False
+        self._patience = sys.getswitchinterval()
         self._thread = threading.Thread(target=self._work, name="warpsift engine", daemon=True)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -94,11 +99,13 @@ class TwoStages(Stages):
             self._changed.notify_all()
         if self._thread.is_alive():
             self._thread.join()
+        sys.setswitchinterval(self._patience)
 
     def feeding(self, sink: Sink | None) -> Sink | None:
         if sink is None:
             return None
         self._sink = sink
+        sys.setswitchinterval(HANDOVER_SECONDS)
         self._thread.start()
         return self
 
