@@ -26,8 +26,8 @@ from warpsift.run.request import RequestError
 from warpsift.simt.stream import Chunk, LaunchInfo, Sink, UnitChunk, UnitInfo, UnitOperation
 
 QUEUED_BYTES = 256 << 20  # recorded and not yet taken by the engine; a single chunk may be larger
-# How long a thread may hold Python's lock while the other wants it. The engine wants it some hundred times a second, for
-# microseconds; at Python's 5 ms it would wait for most of the run.
+# How long a thread may hold Python's lock while the other wants it. The engine wants it some hundred times a second,
+# for microseconds; at Python's 5 ms it would wait for most of the run.
 HANDOVER_SECONDS = 2e-4
 NOTE_BYTES = 1 << 10  # what the beginning or end of a launch counts as, so that their number is bounded too
 
