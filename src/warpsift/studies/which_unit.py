@@ -35,6 +35,7 @@ STYLE_NAMES = {
     "frontier": "frontiers (PageRank: push)",
     "vertex": "a thread per vertex (PageRank: pull)",
     "direction": "direction-optimising",
+    "jumping": "hooking and pointer jumping",
 }
 CONTROLLED = ("bfs", "pagerank")  # a traversal and a sweep over all edges
 SCU, MFF = "SCU", "MFF"
@@ -67,7 +68,7 @@ def _l2(ways_more: int) -> dict[str, str]:
 def software(algorithm: str) -> dict[str, dict[str, Any]]:
     """The plain GPU's contenders: every style, with the whole area in L2 ways."""
     return {
-        STYLE_NAMES[style]: {"style": style, "overrides": _l2(extra_ways(0.0))}
+        STYLE_NAMES.get(style, style): {"style": style, "overrides": _l2(extra_ways(0.0))}
         for style in ALGORITHMS[algorithm].styles
     }
 
