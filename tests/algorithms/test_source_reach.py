@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -122,3 +124,31 @@ def test_sssp_says_which_weights_it_used():
     assert "weights" not in warpsift.simulate("sssp", weighted).notes
     notes = warpsift.simulate("sssp", weighted, random_weights=True).notes
     assert notes["weights"] == "random integers from 1 to 64, seed 1 (instead of the graph's own)"
+
+
+def test_parallel_arcs_do_not_hang_the_search():
+    """SciPy's search for strong components runs for ever on this graph, unless its parallel arcs are merged."""
+    arcs = [(3, 22), (7, 15), (7, 27), (9, 1), (23, 8), (9, 18), (1, 30), (1, 30), (4, 27), (5, 30), (32, 6), (8, 25)]
+    arcs += [(26, 15), (33, 24), (30, 20), (28, 7), (4, 13), (23, 6), (6, 22), (6, 12), (7, 5), (0, 32), (27, 15)]
+    arcs += [(5, 19), (31, 3), (27, 19), (25, 2), (1, 17), (30, 28), (14, 17), (20, 30), (28, 3), (17, 32), (11, 28)]
+    arcs += [
+        (29, 18),
+        (11, 20),
+        (32, 25),
+        (26, 25),
+        (30, 14),
+        (19, 1),
+        (4, 9),
+        (31, 7),
+        (23, 16),
+        (19, 19),
+        (8, 6),
+        (32, 8),
+    ]
+    code = (
+        "from warpsift.algorithms.reach import reaching_source; from warpsift.graph import CsrGraph; "
+        f"arcs = {arcs}; graph = CsrGraph.from_edges([a for a, _ in arcs], [b for _, b in arcs], nodes=34); "
+        "print(reaching_source(graph, 58))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0 and int(done.stdout) < 34, done.stderr

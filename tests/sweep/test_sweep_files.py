@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from warpsift import load_graph, simulate
+from warpsift.errors import WarpsiftError
 from warpsift.run.request import RequestError
-from warpsift.sweep import SweepError, SweepOptions, read_sweep, run_sweep, sweep_requests
+from warpsift.sweep import SweepError, SweepOptions, plan, read_sweep, run_sweep, sweep_requests
 
 QUIET = SweepOptions(workers=1, quiet=True)
 
@@ -138,3 +139,13 @@ def test_bad_files_are_told_what_to_write(tmp_path, text, complaint):
 def test_a_missing_file():
     with pytest.raises(SweepError, match=r"^nowhere\.toml: no such file$"):
         read_sweep("nowhere.toml")
+
+
+@pytest.mark.parametrize("key", ["algorithm", "graph", "style", "unit", "gpu", "reading"])
+@pytest.mark.parametrize("value", ["9", "true", "1.5"])
+def test_a_number_where_a_name_belongs_is_refused(tmp_path, key, value):
+    given = {"algorithm": '"bfs"', "graph": '"kron-6"', key: value}
+    (tmp_path / "s.toml").write_text("[[point]]\n" + "\n".join(f"{name} = {text}" for name, text in given.items()))
+    with pytest.raises(WarpsiftError) as problem:
+        plan(read_sweep(tmp_path / "s.toml"))
+    assert "\n" not in str(problem.value)

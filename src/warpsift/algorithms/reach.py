@@ -18,9 +18,16 @@ TRIES = 16  # further picks, for graphs without a large strongly connected compo
 
 
 def _pattern(graph: CsrGraph) -> csr_array:
-    """The arcs without weights: SciPy's traversals look at entries, and a weight of 0 is still an arc."""
+    """The arcs without weights: SciPy's traversals look at entries, and a weight of 0 is still an arc.
+
+    Parallel arcs are merged: on some graphs with such, SciPy 1.17's search for strong components never ends.
+    """
     ones = np.ones(graph.edges)
-    return csr_array((ones, graph.targets, graph.offsets), shape=(graph.nodes, graph.nodes))
+    pattern = csr_array((ones, graph.targets, graph.offsets), shape=(graph.nodes, graph.nodes))
+    if not pattern.has_canonical_format:
+        pattern = pattern.copy()  # the graph's own arrays stay as they are
+        pattern.sum_duplicates()
+    return pattern
 
 
 def _reached(pattern: csr_array, source: int) -> np.ndarray:

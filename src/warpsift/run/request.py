@@ -108,8 +108,14 @@ def all_options() -> dict[str, list[str]]:
     return owners
 
 
+_NAMES = ("style", "unit", "gpu", "reading")  # choices that are names
+
+
 def make_request(algorithm: str, graph: str, choices: Mapping[str, Any]) -> Request:
     """A request from keyword arguments, which may name fields of `Request` and options of algorithm and unit alike."""
+    for name in _NAMES:
+        if isinstance(choices.get(name), (int, float, list, tuple, dict)):  # a sweep file may say anything
+            raise RequestError(f"{name} = {str(choices[name])[:40]}: expected a name in quotes")
     chosen = algorithm_named(algorithm)
     own = {name: value for name, value in choices.items() if name in REQUEST_FIELDS}
     unit = resolve(own.get("unit", "none"))

@@ -152,11 +152,11 @@ def _request(choice: Mapping[str, Any], folder: Path | None) -> Request:
     algorithm, graph = chosen.pop("algorithm"), _beside(folder, chosen.pop("graph"))
     overrides = {name: value for name, value in chosen.items() if "." in name}
     own = {name: value for name, value in chosen.items() if name not in overrides}
-    if own.get("gpu") is not None:
+    if isinstance(own.get("gpu"), str):
         own["gpu"] = _beside(folder, own["gpu"])
     elif overrides:
         raise SweepError(f"'{next(iter(overrides))}' is a machine parameter, but the point names no gpu")
-    if own.get("reading") is not None:
+    if isinstance(own.get("reading"), str):
         own["reading"] = _beside(folder, own["reading"])
     _check_unit(own.get("unit", "none"))
     return make_request(algorithm, graph, {**own, "overrides": overrides})

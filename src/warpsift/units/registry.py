@@ -74,6 +74,8 @@ def resolve(name: str) -> Unit | None:
     """The unit that `--unit` names: one, several joined by `+`, or None for `none`."""
     if name == NO_UNIT:
         return None
+    if not isinstance(name, str):  # a sweep file may say anything
+        raise UnitError(f"unit {str(name)[:40]!r}: expected a name, such as {NO_UNIT!r} or 'scu'")
     if "+" not in name:
         return unit_named(name)
     from warpsift.units.combination import combine
