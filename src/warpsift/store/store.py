@@ -17,14 +17,21 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from warpsift.store.canonical_json import from_json, to_json
 from warpsift.store.store_errors import StoreError, translated
 from warpsift.store.stored_json import Columns, no_collecting
 
-if TYPE_CHECKING:
-    from warpsift.sweep.plan import Point
+
+class Point(Protocol):
+    """What the ledger must know of a run to come."""
+
+    @property
+    def key(self) -> str: ...  # hash of all inputs
+
+    def as_columns(self) -> tuple[Any, ...]: ...  # version, package, request, graph, machine
+
 
 APPLICATION_ID = 0x57535254  # "WSRT", in the header of the file: tells our SQLite files from others
 SCHEMA_VERSION = 1
