@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import warpsift
-from support import browser
 from support.command_line import call
 from warpsift.hardware import SECTOR_BYTES
 from warpsift.report.explorer import card, cards_of_folder, cards_of_records, explorer_page, write_explorer
@@ -145,16 +144,6 @@ def test_the_page_needs_nothing_else(cards):
 
 
 # ---- in a browser -----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    program = browser.find()
-    if program is None:
-        pytest.skip("no Chromium here: install the package chromium to test the page in a browser")
-    running = browser.Browser(program, tmp_path_factory.mktemp("profile"))
-    yield running
-    running.close()
 
 
 def opened(chromium, path, cards):

@@ -9,7 +9,6 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from support import browser
 from warpsift.report.figures import Chart, Figure, FigureError, PaperValue, Provenance, Report
 from warpsift.report.html import write_report
 from warpsift.report.numbers import shown
@@ -201,16 +200,6 @@ def test_the_command_that_runs_a_cell_again(request_, command):
 def test_every_option_has_a_flag():
     command = command_of(make_request("pagerank", "kron-7", {"dangling": True}))
     assert command == "warpsift run pagerank --graph kron-7 --dangling"
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory):
-    program = browser.find()
-    if program is None:
-        pytest.skip("no Chromium here: install the package chromium to test the page in a browser")
-    running = browser.Browser(program, tmp_path_factory.mktemp("profile"))
-    yield running
-    running.close()
 
 
 def test_page_in_a_browser(chromium, tmp_path):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 
 @njit(cache=True)
@@ -18,51 +19,43 @@ def _outside(memory, element):
     return wrong != 0
 
 
-@njit(cache=True)
-def add(memory, element, operand, warps, first):
-    if _outside(memory, element):
-        return np.empty(0, memory.dtype)
-    old = np.empty(element.size, memory.dtype)
-    for w in warps:
-        for k in range(first[w], first[w + 1]):
-            old[k] = memory[element[k]]
-            memory[element[k]] += operand[k]
-    return old
+def _atomic(changed):
+    @njit(cache=True)
+    def apply(memory, element, operand, warps, first):
+        if _outside(memory, element):
+            return np.empty(0, memory.dtype)
+        old = np.empty(element.size, memory.dtype)
+        for w in warps:
+            for k in range(first[w], first[w + 1]):
+                old[k] = memory[element[k]]
+                memory[element[k]] = changed(old[k], operand[k])
+        return old
+
+    return apply
 
 
-@njit(cache=True)
-def minimum(memory, element, operand, warps, first):
-    if _outside(memory, element):
-        return np.empty(0, memory.dtype)
-    old = np.empty(element.size, memory.dtype)
-    for w in warps:
-        for k in range(first[w], first[w + 1]):
-            old[k] = memory[element[k]]
-            if operand[k] < old[k]:
-                memory[element[k]] = operand[k]
-    return old
+# `register_jitable` leaves plain functions, which Numba's cache knows by their names; it would not find compiled ones
+@register_jitable
+def _sum(old, operand):
+    return old + operand
 
 
-@njit(cache=True)
-def maximum(memory, element, operand, warps, first):
-    if _outside(memory, element):
-        return np.empty(0, memory.dtype)
-    old = np.empty(element.size, memory.dtype)
-    for w in warps:
-        for k in range(first[w], first[w + 1]):
-            old[k] = memory[element[k]]
-            if operand[k] > old[k]:
-                memory[element[k]] = operand[k]
-    return old
+@register_jitable
+def _least(old, operand):
+    return operand if operand < old else old
 
 
-@njit(cache=True)
-def bit_or(memory, element, operand, warps, first):
-    if _outside(memory, element):
-        return np.empty(0, memory.dtype)
-    old = np.empty(element.size, memory.dtype)
-    for w in warps:
-        for k in range(first[w], first[w + 1]):
-            old[k] = memory[element[k]]
-            memory[element[k]] |= operand[k]
-    return old
+@register_jitable
+def _largest(old, operand):
+    return operand if operand > old else old
+
+
+@register_jitable
+def _bits(old, operand):
+    return old | operand
+
+
+add = _atomic(_sum)
+minimum = _atomic(_least)
+maximum = _atomic(_largest)
+bit_or = _atomic(_bits)

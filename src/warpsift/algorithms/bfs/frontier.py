@@ -13,6 +13,7 @@ knows and compacts the rest, `contract_filtered` does the label check and the cu
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from warpsift.algorithms.frontier_queue import Queue
 from warpsift.algorithms.operators.compaction import append, compact
 from warpsift.algorithms.operators.gathering import gather_edges
 from warpsift.graph import CsrGraph
-from warpsift.simt import Gpu, Threads, kernel
+from warpsift.simt import DeviceArray, Gpu, Register, Threads, kernel
 
 WARP_TABLE = 128  # entries of the warp-culling hash per warp (Merrill et al., section 4.4)
 HISTORY_TABLE = 1024  # entries of the history-culling hash per CTA: 4 KB of shared memory
@@ -51,9 +52,14 @@ def visit(t: Threads, vertex, fresh, visited, labels, depth) -> None:
     bit = 1 << (vertex & 7)
     with t.where((byte & bit) == 0):
         t.store(visited, byte_index, byte | bit)  # no atomic: of two updates to one byte one is lost
-        with t.where(t.load(labels, vertex) == INFINITY):
-            t.store(labels, vertex, depth)
-            fresh.set(1)
+        label(t, vertex, fresh, labels, depth)
+
+
+def label(t: Threads, vertex, fresh, labels, depth) -> None:
+    """The label check alone."""
+    with t.where(t.load(labels, vertex) == INFINITY):
+        t.store(labels, vertex, depth)
+        fresh.set(1)
 
 
 @kernel(guard=False, races=True)
@@ -101,9 +107,10 @@ class Culling:
                     fresh.set(0)
 
 
-@kernel(guard=False, races=True)
-def contract(t, edges, count, visited, labels, depth, frontier, frontier_count, tiles, culls):
-    """Keep the edge frontier's unvisited nodes, label them, and append them to the node frontier."""
+def looked_at(
+    t: Threads, edges: DeviceArray, count: int, tiles: int, culls: tuple[bool, bool], look: Callable[..., None], *state
+) -> Iterator[tuple[Register, Register, Register]]:
+    """The edge frontier, tile by tile: each thread's place, node, and whether `look` and culling found it fresh."""
     culling = Culling(t, *culls)
     size = t.batch.threads_per_cta
     first = t.cta * (tiles * size) + t.in_cta
@@ -112,42 +119,29 @@ def contract(t, edges, count, visited, labels, depth, frontier, frontier_count, 
         fresh, vertex = t.var(0), t.var(0)
         with t.where(at < count):
             vertex.set(t.load(edges, at))
-            visit(t, vertex, fresh, visited, labels, depth)
+            look(t, vertex, fresh, *state)
         culling.apply(vertex, fresh)
+        yield at, vertex, fresh
+
+
+@kernel(guard=False, races=True)
+def contract(t, edges, count, visited, labels, depth, frontier, frontier_count, tiles, culls):
+    """Keep the edge frontier's unvisited nodes, label them, and append them to the node frontier."""
+    for _, vertex, fresh in looked_at(t, edges, count, tiles, culls, visit, visited, labels, depth):
         append(t, fresh, frontier_count, (frontier, vertex))
 
 
 @kernel(guard=False, races=True)
 def contract_filtered(t, edges, count, labels, depth, frontier, frontier_count, tiles, culls):
     """`contract` behind `filter_edges`: the label alone says whether a node is new."""
-    culling = Culling(t, *culls)
-    size = t.batch.threads_per_cta
-    first = t.cta * (tiles * size) + t.in_cta
-    for tile in range(tiles):
-        at = first + tile * size
-        fresh, vertex = t.var(0), t.var(0)
-        with t.where(at < count):
-            vertex.set(t.load(edges, at))
-            with t.where(t.load(labels, vertex) == INFINITY):
-                t.store(labels, vertex, depth)
-                fresh.set(1)
-        culling.apply(vertex, fresh)
+    for _, vertex, fresh in looked_at(t, edges, count, tiles, culls, label, labels, depth):
         append(t, fresh, frontier_count, (frontier, vertex))
 
 
 @kernel(guard=False, races=True)
 def contract_flags(t, edges, count, visited, labels, depth, flags, tiles, culls):
     """The first half of `contract` alone: flags instead of a frontier, so that compaction can be timed apart."""
-    culling = Culling(t, *culls)
-    size = t.batch.threads_per_cta
-    first = t.cta * (tiles * size) + t.in_cta
-    for tile in range(tiles):
-        at = first + tile * size
-        fresh, vertex = t.var(0), t.var(0)
-        with t.where(at < count):
-            vertex.set(t.load(edges, at))
-            visit(t, vertex, fresh, visited, labels, depth)
-        culling.apply(vertex, fresh)
+    for at, _, fresh in looked_at(t, edges, count, tiles, culls, visit, visited, labels, depth):
         with t.where(at < count):
             t.store(flags, at, fresh)
 

@@ -7,6 +7,8 @@ the neighbours' loop only writes. (`checked_activation` tests first: fewer activ
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from warpsift.algorithms.algorithm import Outcome, Work
@@ -16,7 +18,9 @@ from warpsift.algorithms.device_graph import DeviceGraph
 from warpsift.algorithms.operators.scheduling import ActiveSet
 from warpsift.algorithms.operators.target_occupancy import launch_shape
 from warpsift.graph import CsrGraph
-from warpsift.simt import Gpu, kernel
+from warpsift.simt import DeviceArray, Gpu, kernel
+
+ComputeStage = Callable[[Gpu, DeviceGraph, ActiveSet, DeviceArray, int, BfsOptions], None]
 
 
 @kernel
@@ -34,11 +38,26 @@ def advance(t, vertices, offsets, targets, levels, level, active, scheme, checke
             scheme.activate(t, neighbour)
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: BfsOptions) -> Outcome:
+def on_the_cores(
+    gpu: Gpu, device: DeviceGraph, active: ActiveSet, levels: DeviceArray, level: int, options: BfsOptions
+) -> None:
+    state = (active.list, device.offsets, device.targets, levels, level, active.current)
+    arguments = (*state, active.scheme, options.checked_activation)
+    gpu.launch(advance, active.threads, *arguments, phase="compute", **launch_shape(options))
+
+
+def run(
+    gpu: Gpu,
+    graph: CsrGraph,
+    options: BfsOptions,
+    compute: ComputeStage = on_the_cores,
+    active_set: type[ActiveSet] = ActiveSet,
+) -> Outcome:
+    """The super-steps; a unit may do their compute stage, or their scheduling."""
     assert options.source is not None
     device = DeviceGraph(gpu, graph)
     levels = gpu.memory.full("levels", graph.nodes, INFINITY)
-    active = ActiveSet(gpu, graph.nodes, options)
+    active = active_set(gpu, graph.nodes, options)
     active.start(np.array([options.source]))
     work = Work(edges=graph.edges)
     level = 0
@@ -47,9 +66,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: BfsOptions) -> Outcome:
         work.nodes_processed += fresh.size
         fresh = fresh[levels.host[fresh] == INFINITY]
         work.edges_touched += int(graph.out_degrees[fresh].sum())
-        state = (active.list, device.offsets, device.targets, levels, level, active.current)
-        arguments = (*state, active.scheme, options.checked_activation)
-        gpu.launch(advance, active.threads, *arguments, phase="compute", **launch_shape(options))
+        compute(gpu, device, active, levels, level, options)
         level += 1
         gpu.progressed(work.edges_touched / max(graph.edges, 1))
     work.duplicates = work.nodes_processed - int((levels.host < INFINITY).sum())

@@ -13,6 +13,7 @@ from warpsift.algorithms.style_options import VertexOptions
 
 TARGET_THREADS_PER_CTA = 128  # 4 warps x 4 KB: three CTAs in 48 KB
 WORD_BYTES = 4
+TARGET_SHAPE: dict[str, Any] = {"threads_per_cta": TARGET_THREADS_PER_CTA}  # of a launch that has a target
 
 
 def launch_shape(options: VertexOptions) -> dict[str, Any]:

@@ -6,6 +6,8 @@ in-edges only gathers and adds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from warpsift.algorithms.algorithm import Outcome, Work
@@ -15,7 +17,10 @@ from warpsift.algorithms.pagerank.convergence import Convergence, record_change
 from warpsift.algorithms.pagerank.frontier import dampening
 from warpsift.algorithms.pagerank.pagerank_options import PagerankOptions
 from warpsift.graph import CsrGraph
-from warpsift.simt import Gpu, kernel
+from warpsift.simt import DeviceArray, Gpu, kernel
+
+Dampening = tuple[np.float32, np.float32]  # base and factor
+ComputeStage = Callable[[Gpu, DeviceGraph, DeviceArray, DeviceArray, Dampening, PagerankOptions], None]
 
 
 @kernel
@@ -37,7 +42,15 @@ def apply(t, total, rank, inverse_degree, shares, largest):
     record_change(t, change, largest)
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: PagerankOptions) -> Outcome:
+def on_the_cores(
+    gpu: Gpu, device: DeviceGraph, shares: DeviceArray, total: DeviceArray, damped: Dampening, options: PagerankOptions
+) -> None:
+    arguments = (device.in_offsets, device.in_sources, shares, total, *damped)
+    gpu.launch(pull, device.nodes, *arguments, phase="compute", **launch_shape(options))
+
+
+def run(gpu: Gpu, graph: CsrGraph, options: PagerankOptions, compute: ComputeStage = on_the_cores) -> Outcome:
+    """The super-steps; a unit may do their compute stage."""
     device = DeviceGraph(gpu, graph)
     nodes = graph.nodes
     mean_rank = 1.0 / max(nodes, 1) if options.normalize else 1.0
@@ -49,9 +62,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: PagerankOptions) -> Outcome:
     stop = Convergence(gpu, mean_rank, options)
     work = Work(edges=graph.edges)
     while nodes and not stop.exhausted:
-        base, factor = dampening(graph, options, rank.host)
-        arguments = (device.in_offsets, device.in_sources, shares, total, base, factor)
-        gpu.launch(pull, nodes, *arguments, phase="compute", **launch_shape(options))
+        compute(gpu, device, shares, total, dampening(graph, options, rank.host), options)
         stop.reset()
         gpu.launch(apply, nodes, total, rank, inverse_degree, shares, stop.largest, phase="commit")
         work.nodes_processed += nodes

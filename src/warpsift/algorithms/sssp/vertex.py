@@ -7,6 +7,8 @@ the distances of the one before, and a second launch commits the new ones.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from warpsift.algorithms.algorithm import Outcome, Work
@@ -16,7 +18,9 @@ from warpsift.algorithms.operators.scheduling import ActiveSet
 from warpsift.algorithms.operators.target_occupancy import launch_shape
 from warpsift.algorithms.sssp.sssp_options import SsspOptions
 from warpsift.graph import CsrGraph
-from warpsift.simt import Gpu, kernel
+from warpsift.simt import DeviceArray, Gpu, kernel
+
+ComputeStage = Callable[[Gpu, DeviceGraph, ActiveSet, DeviceArray, DeviceArray, SsspOptions], None]
 
 
 @kernel
@@ -45,24 +49,37 @@ def commit(t, vertices, pending, values, active, scheme):
         t.store(values, vertex, new)
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: SsspOptions) -> Outcome:
+def on_the_cores(
+    gpu: Gpu, device: DeviceGraph, active: ActiveSet, distance: DeviceArray, pending: DeviceArray, options: SsspOptions
+) -> None:
+    in_edges = (device.in_offsets, device.in_sources, device.in_weights)
+    arguments = (active.list, in_edges, (device.offsets, device.targets), distance, pending, active.current)
+    gpu.launch(relax, active.threads, *arguments, active.scheme, phase="compute", **launch_shape(options))
+
+
+def run(
+    gpu: Gpu,
+    graph: CsrGraph,
+    options: SsspOptions,
+    compute: ComputeStage = on_the_cores,
+    active_set: type[ActiveSet] = ActiveSet,
+) -> Outcome:
+    """The super-steps; a unit may do their compute stage, or their scheduling."""
     assert options.source is not None and graph.weights is not None
     device = DeviceGraph(gpu, graph)
     kind = graph.weights.dtype
     distance = gpu.memory.full("distance", graph.nodes, INFINITY, kind)
     pending = gpu.memory.full("pending", graph.nodes, INFINITY, kind)
     distance.host[options.source] = 0
-    active = ActiveSet(gpu, graph.nodes, options)
+    active = active_set(gpu, graph.nodes, options)
     active.start(graph.neighbours(options.source))
     work = Work(edges=graph.edges)
-    in_edges = (device.in_offsets, device.in_sources, device.in_weights)
     in_degrees, out_degrees = graph.in_edges.out_degrees, graph.out_degrees
     steps = 0
     while active.schedule() and steps != options.max_iterations:
         vertices = active.vertices()
         before = distance.host[vertices]
-        arguments = (active.list, in_edges, (device.offsets, device.targets), distance, pending, active.current)
-        gpu.launch(relax, active.threads, *arguments, active.scheme, phase="compute", **launch_shape(options))
+        compute(gpu, device, active, distance, pending, options)
         state = (active.list, pending, distance, active.current, active.scheme)
         gpu.launch(commit, active.threads, *state, phase="commit")
         improved = vertices[distance.host[vertices] < before]

@@ -6,6 +6,8 @@ over both directions, scatters activations over both. Bulk-synchronous like `sss
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from warpsift.algorithms.algorithm import Outcome, Work
@@ -15,7 +17,10 @@ from warpsift.algorithms.operators.target_occupancy import launch_shape
 from warpsift.algorithms.sssp.vertex import commit
 from warpsift.algorithms.wcc.wcc_options import WccOptions
 from warpsift.graph import CsrGraph
-from warpsift.simt import Gpu, kernel
+from warpsift.simt import DeviceArray, Gpu, kernel
+
+Rows = Sequence[tuple[DeviceArray, DeviceArray]]  # offsets and neighbours of the out-edges, then of the in-edges
+ComputeStage = Callable[[Gpu, Rows, ActiveSet, DeviceArray, DeviceArray, WccOptions], None]
 
 
 @kernel
@@ -34,7 +39,21 @@ def relax(t, vertices, rows, labels, pending, active, scheme):
             scheme.activate(t, t.load(neighbours, edge))
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: WccOptions) -> Outcome:
+def on_the_cores(
+    gpu: Gpu, rows: Rows, active: ActiveSet, labels: DeviceArray, pending: DeviceArray, options: WccOptions
+) -> None:
+    arguments = (active.list, tuple(rows), labels, pending, active.current, active.scheme)
+    gpu.launch(relax, active.threads, *arguments, phase="compute", **launch_shape(options))
+
+
+def run(
+    gpu: Gpu,
+    graph: CsrGraph,
+    options: WccOptions,
+    compute: ComputeStage = on_the_cores,
+    active_set: type[ActiveSet] = ActiveSet,
+) -> Outcome:
+    """The super-steps; a unit may do their compute stage, or their scheduling."""
     device = DeviceGraph(gpu, graph)
     labels = gpu.memory.array("labels", np.arange(graph.nodes, dtype=np.int32))
     pending = gpu.memory.array("pending", np.arange(graph.nodes, dtype=np.int32))
@@ -43,15 +62,14 @@ def run(gpu: Gpu, graph: CsrGraph, options: WccOptions) -> Outcome:
     if not graph.is_symmetric:
         rows.append((device.in_offsets, device.in_sources))
         degrees = degrees + graph.in_edges.out_degrees
-    active = ActiveSet(gpu, graph.nodes, options)
+    active = active_set(gpu, graph.nodes, options)
     active.start(np.arange(graph.nodes))
     work = Work(edges=graph.edges)
     steps = 0
     while active.schedule() and steps != options.max_iterations:
         vertices = active.vertices()
         before = labels.host[vertices]
-        arguments = (active.list, tuple(rows), labels, pending, active.current, active.scheme)
-        gpu.launch(relax, active.threads, *arguments, phase="compute", **launch_shape(options))
+        compute(gpu, rows, active, labels, pending, options)
         state = (active.list, pending, labels, active.current, active.scheme)
         gpu.launch(commit, active.threads, *state, phase="commit")
         improved = vertices[labels.host[vertices] < before]

@@ -5,19 +5,16 @@ The same super-steps as `pagerank.vertex`, and the same order of additions, so t
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from warpsift.algorithms.algorithm import Outcome, Work
+from warpsift.algorithms.algorithm import Outcome
 from warpsift.algorithms.device_graph import DeviceGraph
-from warpsift.algorithms.operators.target_occupancy import TARGET_THREADS_PER_CTA
-from warpsift.algorithms.pagerank.convergence import Convergence
-from warpsift.algorithms.pagerank.frontier import dampening
+from warpsift.algorithms.operators.target_occupancy import TARGET_SHAPE
+from warpsift.algorithms.pagerank import vertex as on_cores
 from warpsift.algorithms.pagerank.pagerank_options import PagerankOptions
-from warpsift.algorithms.pagerank.vertex import apply
+from warpsift.algorithms.pagerank.vertex import Dampening
 from warpsift.graph import CsrGraph
-from warpsift.simt import Gpu, kernel
+from warpsift.simt import DeviceArray, Gpu, kernel
 from warpsift.units.mff.mff_lists import gather_list
 from warpsift.units.mff.mff_threads import bind_fast_forward
 
@@ -32,27 +29,13 @@ def pull(t, in_offsets, total, base, factor, words):
     t.store(total, t.id, t.fma(sum_, factor, base))
 
 
-def run(gpu: Gpu, graph: CsrGraph, options: PagerankOptions) -> Outcome:
-    device = DeviceGraph(gpu, graph)
-    nodes = graph.nodes
-    mean_rank = 1.0 / max(nodes, 1) if options.normalize else 1.0
-    inverse = (1 / np.maximum(graph.out_degrees, 1)).astype(np.float32)
-    rank = gpu.memory.full("rank", nodes, mean_rank, np.float32)
-    total = gpu.memory.empty("total", nodes, np.float32)
-    inverse_degree = gpu.memory.array("inverse_degree", inverse)
-    shares = gpu.memory.array("shares", rank.host * inverse)
-    stop = Convergence(gpu, mean_rank, options)
-    work = Work(edges=graph.edges)
+def by_the_unit(
+    gpu: Gpu, device: DeviceGraph, shares: DeviceArray, total: DeviceArray, damped: Dampening, options: PagerankOptions
+) -> None:
     bind_fast_forward(gpu, in_edges=device.in_sources, values=shares)
-    shape: dict[str, Any] = {"threads_per_cta": TARGET_THREADS_PER_CTA}
-    while nodes and not stop.exhausted:
-        base, factor = dampening(graph, options, rank.host)
-        arguments = (device.in_offsets, total, base, factor, options.target_words)
-        gpu.launch(pull, nodes, *arguments, phase="compute", **shape)
-        stop.reset()
-        gpu.launch(apply, nodes, total, rank, inverse_degree, shares, stop.largest, phase="commit")
-        work.nodes_processed += nodes
-        work.edges_touched += graph.edges
-        if stop.reached():
-            break
-    return Outcome(rank.host.copy(), stop.iterations, work, {"stopped": stop.reason, "change": stop.change})
+    arguments = (device.in_offsets, total, *damped, options.target_words)
+    gpu.launch(pull, device.nodes, *arguments, phase="compute", **TARGET_SHAPE)
+
+
+def run(gpu: Gpu, graph: CsrGraph, options: PagerankOptions) -> Outcome:
+    return on_cores.run(gpu, graph, options, by_the_unit)

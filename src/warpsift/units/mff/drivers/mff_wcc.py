@@ -5,15 +5,13 @@ The same super-steps as `wcc.vertex`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from warpsift.algorithms.algorithm import Outcome, Work
-from warpsift.algorithms.device_graph import DeviceGraph
+from warpsift.algorithms.algorithm import Outcome
 from warpsift.algorithms.operators.scheduling import ActiveSet
-from warpsift.algorithms.operators.target_occupancy import TARGET_THREADS_PER_CTA
-from warpsift.algorithms.sssp.vertex import commit
+from warpsift.algorithms.operators.target_occupancy import TARGET_SHAPE
+from warpsift.algorithms.wcc import vertex as on_cores
+from warpsift.algorithms.wcc.vertex import Rows
 from warpsift.algorithms.wcc.wcc_options import WccOptions
 from warpsift.graph import CsrGraph
 from warpsift.simt import DeviceArray, Gpu, kernel
@@ -38,33 +36,15 @@ def relax(t, vertices, rows, labels, pending, active, scheme, words):
         scatter_list(t, t.load(offsets, vertex), t.load(offsets, vertex, offset=1), over)
 
 
+def by_the_unit(
+    gpu: Gpu, rows: Rows, active: ActiveSet, labels: DeviceArray, pending: DeviceArray, options: WccOptions
+) -> None:
+    edges = dict(zip(("out_edges", "in_edges"), (neighbours for _, neighbours in rows), strict=False))
+    bind_fast_forward(gpu, **edges, values=labels, active=active.following)
+    offsets = tuple(offsets for offsets, _ in rows)
+    arguments = (active.list, offsets, labels, pending, active.current, active.scheme)
+    gpu.launch(relax, active.threads, *arguments, options.target_words, phase="compute", **TARGET_SHAPE)
+
+
 def run(gpu: Gpu, graph: CsrGraph, options: WccOptions, active_set: type[ActiveSet] = ActiveSet) -> Outcome:
-    device = DeviceGraph(gpu, graph)
-    labels = gpu.memory.array("labels", np.arange(graph.nodes, dtype=np.int32))
-    pending = gpu.memory.array("pending", np.arange(graph.nodes, dtype=np.int32))
-    rows = [device.offsets]
-    edges: dict[str, DeviceArray] = {"out_edges": device.targets}
-    degrees = graph.out_degrees
-    if not graph.is_symmetric:
-        rows.append(device.in_offsets)
-        edges["in_edges"] = device.in_sources
-        degrees = degrees + graph.in_edges.out_degrees
-    active = active_set(gpu, graph.nodes, options)
-    active.start(np.arange(graph.nodes))
-    work = Work(edges=graph.edges)
-    steps = 0
-    while active.schedule() and steps != options.max_iterations:
-        vertices = active.vertices()
-        before = labels.host[vertices]
-        bind_fast_forward(gpu, **edges, values=labels, active=active.following)
-        arguments = (active.list, tuple(rows), labels, pending, active.current, active.scheme)
-        shape: dict[str, Any] = {"threads_per_cta": TARGET_THREADS_PER_CTA}
-        gpu.launch(relax, active.threads, *arguments, options.target_words, phase="compute", **shape)
-        state = (active.list, pending, labels, active.current, active.scheme)
-        gpu.launch(commit, active.threads, *state, phase="commit")
-        improved = vertices[labels.host[vertices] < before]
-        work.nodes_processed += vertices.size
-        work.relaxations += improved.size
-        work.edges_touched += int(degrees[vertices].sum() + degrees[improved].sum())
-        steps += 1
-    return Outcome(labels.host.copy(), steps, work)
+    return on_cores.run(gpu, graph, options, by_the_unit, active_set)

@@ -13,7 +13,7 @@ import numpy as np
 
 from warpsift.algorithms.algorithm import Outcome, Work
 from warpsift.algorithms.bfs.bfs_options import BfsOptions
-from warpsift.algorithms.bfs.frontier import Culling, tiles_per_cta, visit
+from warpsift.algorithms.bfs.frontier import looked_at, tiles_per_cta, visit
 from warpsift.algorithms.conventions import INFINITY, THREADS_PER_CTA
 from warpsift.algorithms.device_graph import DeviceGraph
 from warpsift.algorithms.frontier_queue import Queue
@@ -27,16 +27,7 @@ from warpsift.units.scu.scu_spec import ScuSpec
 @kernel(guard=False, races=True)
 def contract(t, edges, count, visited, labels, depth, mask, tiles, culls):
     """Label the unvisited nodes of the edge frontier and mark them in a bitmask, one word per warp."""
-    culling = Culling(t, *culls)
-    size = t.batch.threads_per_cta
-    first = t.cta * (tiles * size) + t.in_cta
-    for tile in range(tiles):
-        at = first + tile * size
-        fresh, vertex = t.var(0), t.var(0)
-        with t.where(at < count):
-            vertex.set(t.load(edges, at))
-            visit(t, vertex, fresh, visited, labels, depth)
-        culling.apply(vertex, fresh)
+    for at, _, fresh in looked_at(t, edges, count, tiles, culls, visit, visited, labels, depth):
         word = t.ballot(fresh == 1)
         with t.where((t.lane == 0) & (at < count)):
             t.store(mask, at >> 5, word)
