@@ -209,82 +209,84 @@ def _plain_row(text, at, bounds, reals, found):
 
 
 @njit(cache=True, error_model="numpy")
+def _careful_row(text, at, shape, bounds, found):
+    """A whole row with anything that is allowed in it: status, its end, its real number, where that is unsettled.
+
+    The end is that of the line, or with a status other than FINE where the trouble is; -1 stands for a settled number.
+    """
+    skipped, integers, reals = shape
+    real, unsettled_at = 0.0, -1
+    for column in range(skipped + integers + reals):
+        if column:
+            at = _after_separator(text, at)
+        if at >= text.size or text[at] == _NEWLINE:
+            return MISSING, at, real, unsettled_at
+        if column < skipped + integers:
+            value, after, status = _scan_integer(text, at)
+            if status == FINE and column >= skipped:
+                if value < bounds[0] or value > bounds[1]:
+                    status = OUT_OF_RANGE
+                found[column - skipped] = value
+            if status != FINE:
+                return status, at, real, unsettled_at
+        else:
+            real, after, settled = _scan_real(text, at)
+            if not settled:
+                unsettled_at, after = at, token_end(text, after)
+        at = after
+    at = _skip_blanks(text, at)
+    if at < text.size and text[at] != _NEWLINE:
+        return EXTRA, at, real, unsettled_at
+    return FINE, at, real, unsettled_at
+
+
+@njit(cache=True, error_model="numpy")
 def scan_rows(text, at, line, lines, shape, bounds, signs):
     """All rows of numbers from position `at`, which is in line `line`, to the end of the text.
 
-    lines: no fewer than may hold a row. shape: columns to skip, integers, reals per row; bounds: lowest and highest
-    integer allowed; signs: the byte that begins every row (0 for none) and two bytes that begin a comment. Returns
-    (status, position, line), the integers (one array per column), the reals, and the (row, position, line) of reals
-    left for Python.
+    lines: no fewer than may hold a row. shape: columns to skip, integers, reals (0 or 1) per row; bounds: lowest and
+    highest integer allowed; signs: the byte that begins every row (0 for none) and two bytes that begin a comment.
+    Returns (status, position, line), the integers (one array per column), the reals, and the (row, position, line) of
+    reals left for Python.
     """
     skipped, integers, reals = shape
-    lowest, highest = bounds
     lead, comment, other_comment = signs
-    columns = skipped + integers + reals
     rows = lines + 1  # one more: a short line may begin like a row
     ids = np.empty((integers, rows), np.int64)
     weights = np.empty(rows if reals else 0, np.float64)
     unsettled = np.empty(64, np.int64)
-    left = 0
-    row = 0
+    left = row = 0
     status = FINE
     found = np.empty(integers, np.int64)
     plain_until = text.size - _PLAIN_BYTES * (integers + 1) if integers and not lead and not skipped else 0
     while at < text.size:
-        if at < plain_until:
-            after, real = _plain_row(text, at, bounds, reals, found)
-            if after > at:
-                for column in range(integers):
-                    ids[column, row] = found[column]
-                if reals:
-                    weights[row] = real
-                at, line, row = after + 1, line + 1, row + 1
+        after, real = _plain_row(text, at, bounds, reals, found) if at < plain_until else (at, 0.0)
+        if after == at:
+            at = _skip_blanks(text, at)
+            if at >= text.size:
+                break
+            if text[at] in (_NEWLINE, comment, other_comment):
+                at, line = _next_line(text, at), line + 1
                 continue
-        at = _skip_blanks(text, at)
-        if at >= text.size:
-            break
-        if text[at] in (_NEWLINE, comment, other_comment):
-            at = _next_line(text, at)
-            line += 1
-            continue
-        if lead:
-            if text[at] != lead or not _ends_token(text, at + 1):
-                status = BAD_LEAD
-                break
-            at = _skip_blanks(text, at + 1)
-        for column in range(columns):
-            if column:
-                at = _after_separator(text, at)
-            if at >= text.size or text[at] == _NEWLINE:
-                status = MISSING
-                break
-            if column < skipped + integers:
-                value, after, status = _scan_integer(text, at)
-                if column >= skipped and status == FINE:
-                    if value < lowest or value > highest:
-                        status = OUT_OF_RANGE
-                    ids[column - skipped, row] = value
-                if status != FINE:
+            if lead:
+                if text[at] != lead or not _ends_token(text, at + 1):
+                    status = BAD_LEAD
                     break
-            else:
-                real, after, settled = _scan_real(text, at)
-                weights[row] = real
-                if not settled:
-                    if left + 3 > unsettled.size:
-                        unsettled = _longer(unsettled)
-                    unsettled[left], unsettled[left + 1], unsettled[left + 2] = row, at, line
-                    left += 3
-                    after = token_end(text, after)
-            at = after
-        if status != FINE:
-            break
-        at = _skip_blanks(text, at)
-        if at < text.size and text[at] != _NEWLINE:
-            status = EXTRA
-            break
-        at += 1
-        line += 1
-        row += 1
+                at = _skip_blanks(text, at + 1)
+            status, after, real, unsettled_at = _careful_row(text, at, shape, bounds, found)
+            if status != FINE:
+                at = after
+                break
+            if unsettled_at >= 0:
+                if left + 3 > unsettled.size:
+                    unsettled = _longer(unsettled)
+                unsettled[left], unsettled[left + 1], unsettled[left + 2] = row, unsettled_at, line
+                left += 3
+        for column in range(integers):
+            ids[column, row] = found[column]
+        if reals:
+            weights[row] = real
+        at, line, row = after + 1, line + 1, row + 1
     return (status, at, line), ids[:, :row], weights[:row], unsettled[:left].reshape(left // 3, 3)
 
 
