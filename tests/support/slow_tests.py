@@ -8,15 +8,22 @@ SLOW = (
     "algorithms",
     "cli",
     "costs/test_costs_cacti.py",
+    "docs/test_code_blocks.py",
     "engine/dram/test_dram.py",
     "engine/dram/test_dram_oracle.py",
     "engine/test_engine_jit.py",
+    "graph/test_graph_limits.py",
+    "graph/test_graph_webgraph.py",
     "hdl",
-    "report/test_report_notebook.py",
+    "machines/test_odd_machines.py",
+    "report",
     "run",
     "store/test_asking.py",
     "studies",
+    "sweep/test_isolation.py",
+    "sweep/test_lost_scheduler.py",
     "sweep/test_sweep_command.py",
+    "sweep/test_sweep_runs.py",
     "sweep/test_worker_pools.py",
     "test_examples.py",
     "test_fuzz.py",
@@ -28,11 +35,17 @@ SLOW = (
 )
 
 # What `make test` leaves out too (marker `long`) and `make check` runs: hardware simulated gate by gate, every block of
-# the documentation, and clusters that are killed and started again.
+# the documentation, every figure of the papers, long traces, mutated inputs, compilation from nothing, and clusters that
+# are killed and started again.
 LONG = (
     "docs/test_code_blocks.py",
+    "engine/test_engine_jit.py",
+    "hdl/test_hdl_area.py",
     "hdl/test_hdl_cycles.py",
     "hdl/test_hdl_scu.py",
+    "studies/test_papers_figures.py",
     "sweep/test_lost_scheduler.py",
     "sweep/test_worker_pools.py",
+    "test_fuzz.py",
+    "traces/test_traces_write.py",
 )
