@@ -17,6 +17,7 @@ from warpsift.graph import load_graph
 from warpsift.machines import Machine, MachineError, load_machine
 from warpsift.machines.ranges import Declared, declared
 from warpsift.machines.unit_sections import spec_types
+from warpsift.run.rehearsal import rehearse
 from warpsift.simt import Gpu, Residency
 from warpsift.units import resolve
 
@@ -24,7 +25,6 @@ BASES = ("gtx980", "tx1", "gtx480", "gtx480-gpgpusim4", "titanx")
 GRAPHS = ("rmat-5", "grid-5x4", "kron-5", "delaunay-5")
 UNITS = ("none", "scu", "mff", "scu-basic", "next-line")
 MOST_CYCLES = 200_000_000  # a run on 32 vertices that takes longer stands still
-LAUNCH_REFUSALS = ("per CTA, but sm.",)  # the machine is sound, but smaller than a kernel's CTA
 SECTIONS = [(Machine, ""), *((kind, f"{section}.") for section, kind in spec_types().items())]
 # Tables that an operation clears line by line: right, but minutes of simulation together with a slow memory.
 SLOW_WHEN_LARGE = ("scu.bfs_filter_bytes", "scu.sssp_filter_bytes", "scu.sssp_group_bytes")
@@ -241,6 +241,10 @@ def try_machine(base: str, overrides: dict[str, Any], number: int, engine_of: Ca
     plugged = resolve(unit)
     driver = style if plugged is None or plugged.style is None else plugged.driver(algorithm, machine)
     try:
+        rehearse(driver, chosen, options, machine)
+    except EngineError as error:  # a CTA that the SMs have no room for, known before the run
+        return "refused" if "per CTA, but sm." in str(error) else f"{algorithm} {unit}: {error}"
+    try:
         engine = engine_of(machine, plugged.components() if plugged else (), checks=True, progress=too_long)
     except WarpsiftError:  # a unit that does not fit, such as ports that the crossbar has not
         return "refused"
@@ -248,11 +252,7 @@ def try_machine(base: str, overrides: dict[str, Any], number: int, engine_of: Ca
         gpu = Gpu(engine, residency=Residency(machine.sm.count, machine.sm.threads))
         outcome = driver(gpu, graph, options)
         verdict = chosen.check(graph, outcome, options)
-    except EngineError as error:
-        if any(text in str(error) for text in LAUNCH_REFUSALS):
-            return "refused"
-        return f"{algorithm} {unit}: {error}"
-    except AssertionError as error:
+    except (EngineError, AssertionError) as error:
         return f"{algorithm} {unit}: {error}"
     finally:
         engine.close()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from warpsift.engine.counters import Counters
-    from warpsift.engine.engine import Engine, EngineError, LaunchResult
+    from warpsift.engine.engine import Engine, LaunchResult
+    from warpsift.engine.engine_error import EngineError
 
 __all__ = ["Counters", "Engine", "EngineError", "LaunchResult"]
 

@@ -23,7 +23,9 @@ from warpsift.engine.core import array_traffic, sampling, wheel
 from warpsift.engine.core.arena import Arena
 from warpsift.engine.core.masks import all_members
 from warpsift.engine.counters import COMPONENTS, Counters, is_peak
+from warpsift.engine.cta_room import check_fits, registers_per_cta
 from warpsift.engine.dram import dram_controller as dram
+from warpsift.engine.engine_error import EngineError
 from warpsift.engine.l1 import l1
 from warpsift.engine.l2 import l2_state
 from warpsift.engine.machine_cycle import DONE, FAILED, NEED_WORK
@@ -32,17 +34,11 @@ from warpsift.engine.noc import ports as noc
 from warpsift.engine.sm import sm_state
 from warpsift.engine.sm.alu_timing import AluTimes
 from warpsift.engine.unit_socket import UnitComponent
-from warpsift.errors import WarpsiftError
 from warpsift.hardware import WARP_SIZE
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import OP, Chunk, LaunchInfo, UnitInfo, UnitOperation
 
-REGISTER_UNIT = 8  # per thread: 256 for a warp (CUDA occupancy calculator, compute capability 3.0 and later)
 PAUSE_CYCLES = 1 << 17  # the run comes up for air: Ctrl-C, progress, watchdog
-
-
-class EngineError(WarpsiftError):
-    """The simulation cannot go on."""
 
 
 @dataclass(frozen=True)
@@ -108,14 +104,14 @@ class Engine:
         """Start a launch: check that its CTAs fit, flush L1, wait for the launch overhead."""
         if self._samples is not None:
             raise EngineError("the engine is closed: make a new one")
-        self._check_fits(launch)
+        check_fits(self.machine, launch)
         self._launch = launch
         S, sm = self._S, self._record("sm")
         self._start = int(S.now)
         S.now += self.machine.launch.overhead_cycles
         sm.threads_per_cta = launch.warps_per_cta * WARP_SIZE
         sm.warps_per_cta, sm.shared_per_cta = launch.warps_per_cta, launch.shared_bytes_per_cta
-        sm.registers_per_cta = self._registers_per_cta(launch)
+        sm.registers_per_cta = registers_per_cta(self.machine.sm, launch)
         self._arena.arrays["sm.room"][:] = all_members(self.machine.sm.count)
         sm.next_sm, sm.dispatch_cycle = 0, -1
         self._arena.arrays["sm.schedulers"]["busy_until"] = S.now
@@ -228,28 +224,6 @@ class Engine:
         if self._launch is None:
             raise EngineError(f"Engine.{what}() needs a launch: call begin(launch) first")
         return self._launch
-
-    def _registers_per_cta(self, launch: LaunchInfo) -> int:
-        """0 if the machine does not limit them, or the launch does not say."""
-        if self.machine.sm.registers == 0:
-            return 0
-        per_thread = -(-launch.registers_per_thread // REGISTER_UNIT) * REGISTER_UNIT
-        return launch.warps_per_cta * WARP_SIZE * per_thread
-
-    def _check_fits(self, launch: LaunchInfo) -> None:
-        spec = self.machine.sm
-        needs = (
-            ("threads", launch.warps_per_cta * WARP_SIZE, "sm.threads", spec.threads),
-            ("warps", launch.warps_per_cta, "sm.warps", spec.warps),
-            ("bytes of shared memory", launch.shared_bytes_per_cta, "sm.shared_bytes", spec.shared_bytes),
-            ("registers", self._registers_per_cta(launch), "sm.registers", spec.registers),
-        )
-        for what, wanted, key, limit in needs:
-            if wanted > limit:
-                raise EngineError(
-                    f"kernel {launch.kernel!r} needs {wanted} {what} per CTA, "
-                    f"but {key} of {self.machine.name!r} is {limit}"
-                )
 
     def _push(self, chunk: Chunk) -> None:
         ops = np.ascontiguousarray(chunk.ops)

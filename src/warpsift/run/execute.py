@@ -23,6 +23,7 @@ from warpsift.run.choices_help import with_choices
 from warpsift.run.observer import Observer
 from warpsift.run.reached import add_reach, weights_note
 from warpsift.run.record import RunResult, by_phase, graph_facts
+from warpsift.run.rehearsal import rehearse
 from warpsift.run.request import LOADING, Request, RequestError, algorithm_named, make_request
 from warpsift.run.run_energy import add_energy
 from warpsift.run.set_up import engine_of, gpu_of, machine_of
@@ -73,6 +74,8 @@ def run_request(
     chosen = algorithm_named(request.algorithm)
     machine = machine_of(request)
     driver = _driver(request, chosen, machine)
+    if machine is not None and request.timed:
+        rehearse(driver, chosen, request.options, machine)
     given = graph
     graph, options = chosen.prepare(given, request.options)
     with stages_on(threads) as stages:
