@@ -12,7 +12,7 @@ from support.sweeping import outcome, requests
 from warpsift.run.request import make_request
 from warpsift.store.designs import compare, pareto
 from warpsift.store.export import ExportError, export, to_dataframe
-from warpsift.store.rows import QueryError, flat_row, sort, where
+from warpsift.store.rows import QueryError, default_columns, flat_row, flat_rows, named_in, sort, where
 from warpsift.store.store import Store
 from warpsift.sweep import SweepOptions, run_sweep
 
@@ -51,8 +51,27 @@ def test_where(records):
         QueryError, match=r"^unknown column 'grap': did you mean 'graph'\? choose one of algorithm, graph"
     ):
         where(rows, ["grap=kron"])
+    assert named_in(["algorithm = 'x and y' and seed>=2", "l2.size_bytes<1e6", "kron"]) == {
+        "algorithm",
+        "seed",
+        "l2.size_bytes",
+    }
     with pytest.raises(QueryError, match=r"^cannot read the test 'kron': write KEY=VALUE, such as gpu=gtx980"):
         where(rows, ["kron"])
+
+
+def test_rows_with_some_columns_agree_with_whole_ones(tmp_path):
+    path = tmp_path / "timed.db"
+    sizes = [{"gpu": "gtx980", "overrides": {"l2.size_bytes": size}} for size in (1 << 20, 1 << 21)]
+    run_sweep([make_request("bfs", "grid-5x5", choice) for choice in sizes], path, QUIET)
+    wanted = {"cycles", "stall_stack.memory", "sm.count"}
+    with Store(path, readonly=True) as ledger:
+        whole = [flat_row(record) for record in ledger.records()]
+        some = flat_rows(ledger.records(parts={"cycles", "stall_stack"}), wanted)
+    assert [{name: full[name] for name in row} for full, row in zip(whole, some, strict=True)] == some
+    assert all(wanted | {"l2.size_bytes", "machine", "check"} <= set(row) for row in some)
+    assert "dram.channels" not in some[0] and "phases" not in some[0] and len(some[0]) < len(whole[0]) / 2
+    assert [name for name in default_columns(some) if "." in name] == ["l2.size_bytes"]
 
 
 def test_sort(records):

@@ -35,8 +35,8 @@ SLOW = (
 )
 
 # What `make test` leaves out too (marker `long`) and `make check` runs: hardware simulated gate by gate, every block of
-# the documentation, every figure of the papers, long traces, mutated inputs, compilation from nothing, and clusters that
-# are killed and started again.
+# the documentation, every figure of the papers, long traces, mutated inputs, compilation from nothing, and clusters
+# that are killed and started again.
 LONG = (
     "docs/test_code_blocks.py",
     "engine/test_engine_jit.py",

@@ -115,21 +115,28 @@ def _summary(results: Any, wrong: list[Any], store: Path) -> None:
         screen.print(Text(f"wrong answer: {name}: {record.result['check_reason']}", style="bold red"))
 
 
-def _records(store: Path, tests: list[str] | None, all_versions: bool) -> tuple[list[Any], list[Any], int]:
-    """Records that pass the tests, their rows, and how many of other versions were left out."""
-    from warpsift.store.rows import flat_row, where
+def _records(
+    store: Path, tests: list[str] | None, all_versions: bool, columns: set[str] | None = None
+) -> tuple[list[Any], list[Any], int]:
+    """Records that pass the tests, their rows, and how many of other versions were left out.
+
+    With `columns`, what of a result belongs to none of them is not decoded: a large store is read ten times as fast.
+    """
+    from warpsift.store.rows import flat_row, flat_rows, named_in, where
     from warpsift.store.store import Store
     from warpsift.store.stored_json import no_collecting
 
     with Store(store, readonly=True) as ledger:
-        records = ledger.records()
+        if columns is not None:
+            columns = columns | named_in(tests or [])
+        records = ledger.records(parts=None if columns is None else {name.partition(".")[0] for name in columns})
     left_out = 0
     if records and not all_versions:
         newest = records[-1].version
         left_out = sum(record.version != newest for record in records)
         records = [record for record in records if record.version == newest]
     with no_collecting():
-        rows = [flat_row(record) for record in records]
+        rows = [flat_row(record) for record in records] if columns is None else flat_rows(records, columns)
     if tests:
         rows = where(rows, tests)
         kept = {row["key"] for row in rows}
@@ -163,13 +170,32 @@ def results_(
     """
     from warpsift.store.designs import compare as compared
     from warpsift.store.export import export as write
-    from warpsift.store.rows import COUNTED_METRICS, TIMED_METRICS, columns_of, default_columns, need_column
+    from warpsift.store.rows import (
+        COUNTED_METRICS,
+        TIMED_METRICS,
+        QueryError,
+        columns_of,
+        default_columns,
+        need_column,
+    )
     from warpsift.store.rows import sort as ordered
 
-    records, rows, left_out = _records(store, where, all_versions)
-    comparison = compared(records, compare, metric or []) if compare else None
-    rows = comparison.rows if comparison else rows
-    rows = ordered(rows, sort or [])[:limit]
+    chosen = [name.strip() for name in columns.split(",")] if columns and columns != "all" else []
+
+    def read(named: set[str] | None) -> tuple[list[Any], Any, int]:
+        records, rows, left_out = _records(store, where, all_versions, named)
+        comparison = compared(records, compare, metric or []) if compare else None
+        rows = ordered(comparison.rows if comparison else rows, sort or [])
+        for name in chosen if rows else ():
+            need_column(name, rows)
+        return rows[:limit], comparison, left_out
+
+    everything = compare or columns == "all" or (not columns and (as_json or export is not None))
+    named = {*TIMED_METRICS, *COUNTED_METRICS, *chosen, *(key.removeprefix("-") for key in sort or [])}
+    try:
+        rows, comparison, left_out = read(None if everything else named)
+    except QueryError:
+        rows, comparison, left_out = read(None)  # whose message knows all columns
     if comparison is not None:
         extra = [f"{m} {part}" for m in comparison.metrics for part in ("A", "B", "ratio")]
         inputs = [n for n in default_columns(rows) if n not in (*TIMED_METRICS, *COUNTED_METRICS, "check")]
@@ -179,7 +205,7 @@ def results_(
     if columns == "all":
         shown = columns_of(rows)
     elif columns:
-        shown = [need_column(name.strip(), rows) for name in columns.split(",")] if rows else []
+        shown = chosen if rows else []
     if export is not None:
         write(rows, export, shown if columns or comparison else None)
     if as_json:

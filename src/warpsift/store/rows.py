@@ -10,7 +10,7 @@ import datetime
 import functools
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from warpsift.errors import WarpsiftError, unknown
@@ -27,8 +27,21 @@ class QueryError(WarpsiftError):
     """A question to the results that cannot be answered."""
 
 
-def flat_row(record: Record) -> Row:
-    """Inputs first, then how it ended, then the numbers."""
+def flat_rows(records: Sequence[Record], columns: Collection[str]) -> list[Row]:
+    """Rows with these columns and all that differ between their inputs: of machines what is the same is left out."""
+    machines = list({id(record.machine): record.machine for record in records if record.machine is not None}.values())
+    names = {name for machine in machines for name in machine}
+    same = {name for name in names if not isinstance(machines[0].get(name), list) and _all_equal(machines, name)}
+    kept = [name for name in names if name not in same or name in columns or name == "name"]
+    return [flat_row(record, kept) for record in records]
+
+
+def _all_equal(machines: Sequence[Mapping[str, Any]], name: str) -> bool:
+    return all(name in machine and machine[name] == machines[0].get(name) for machine in machines)
+
+
+def flat_row(record: Record, parameters: Iterable[str] | None = None) -> Row:
+    """Inputs first, then how it ended, then the numbers; of the machine's parameters all, or these."""
     request, result = record.request, record.result or {}
     row: Row = {name: request.get(name) for name in IDENTITY}
     row["graph"] = record.graph["name"]
@@ -39,9 +52,9 @@ def flat_row(record: Record) -> Row:
     row |= {name: request[name] for name in LOADING if name in request}  # older stores lack them
     for name in ("nodes", "edges", "stand_in_for"):
         row[name] = record.graph.get(name)
-    if record.machine is not None:
-        row["machine"] = record.machine.get("name")
-        row |= record.machine
+    if (machine := record.machine) is not None:
+        row["machine"] = machine.get("name")
+        row |= machine if parameters is None else {name: machine[name] for name in parameters if name in machine}
         row.pop("name", None)
     row.pop("description", None)
     row |= {key: parse_value(str(v)) for key, v in request["overrides"].items() if key not in row}  # cost coefficients
@@ -126,6 +139,12 @@ def where(rows: Sequence[Row], tests: Iterable[str]) -> list[Row]:
         for part in _parts(text):
             kept = _passing(rows, kept, part)
     return kept
+
+
+def named_in(tests: Iterable[str]) -> set[str]:
+    """The columns that these tests look at."""
+    found = (_TEST.match(part.strip()) for text in tests for part in _parts(text))
+    return {test[1] for test in found if test is not None}
 
 
 def _parts(text: str) -> list[str]:

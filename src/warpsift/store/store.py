@@ -14,7 +14,7 @@ import socket
 import sqlite3
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -285,11 +285,13 @@ class Store:
         with translated(self.path):
             return dict(self._db.execute("SELECT key, status FROM runs"))
 
-    def records(self, statuses: Iterable[str] = ("done", "failed")) -> list[Record]:
-        """Finished runs in the order in which they finished."""
+    def records(
+        self, statuses: Iterable[str] = ("done", "failed"), parts: Collection[str] | None = None
+    ) -> list[Record]:
+        """Finished runs in the order in which they finished; of their results all, or at least these `parts`."""
         wanted = list(statuses)
         marks = ", ".join("?" * len(wanted))
-        columns = Columns(self.path)
+        columns = Columns(self.path, parts)
         with translated(self.path), no_collecting():
             query = f"SELECT {_COLUMNS} FROM runs WHERE status IN ({marks})"
             found = [_record(row, columns) for row in self._db.execute(query, wanted)]
