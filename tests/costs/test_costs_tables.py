@@ -12,7 +12,7 @@ from warpsift.costs.coefficients import gpu_table, parse, prices_in
 from warpsift.costs.cost_errors import CostNameError, CostTableError
 from warpsift.costs.design import Design
 from warpsift.machines import load_machine, machine_file, machine_names
-from warpsift.run.run_energy import has_prices, prices_of
+from warpsift.run.run_energy import has_prices, inherited_prices, prices_of
 from warpsift.units import unit_named
 from warpsift.units.registry import units
 
@@ -162,6 +162,20 @@ def test_a_machine_that_extends_another_has_its_prices(tmp_path):
     named = own_machine(tmp_path, 'extends = "tx1"\nprices = "gtx980"\n', "named")
     assert prices_of(load_machine(named)) is gpu_table("gtx980")
     assert prices_of(load_machine("tx1", {"prices": "gtx980"})) is gpu_table("gtx980")
+
+
+def test_inherited_prices_are_said(tmp_path):
+    """A machine may extend one of another technology; one that names its prices says that they hold."""
+    said = "prices are those of v100 (16 nm, 0.85 V), which a100 extends: another technology is not followed"
+    assert inherited_prices(load_machine("a100")) == (said,)
+    mine = own_machine(tmp_path, 'extends = "tx1"\n')
+    assert inherited_prices(load_machine(mine))[0].startswith(
+        "prices are those of tx1 (20 nm, 1.05 V), which mine extends"
+    )
+    named = own_machine(tmp_path, 'extends = "tx1"\nprices = "tx1"\n', "named")
+    assert inherited_prices(load_machine(named)) == inherited_prices(load_machine("gtx980")) == ()
+    for variant in ("gtx480-gpgpusim3", "gtx980-gpgpusim3", "tx1-gpgpusim3-256", "m60", "titanx"):
+        assert inherited_prices(load_machine(variant)) == (), variant
 
 
 def test_a_machine_may_have_a_table_of_its_own(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -17,8 +18,7 @@ from warpsift.machines import load_machine, machine_names
 from warpsift.run.comparison import compare
 from warpsift.run.request import make_request
 from warpsift.run.run_energy import has_prices, prices_of
-from warpsift.store.stored_energy import energy_of_stored
-from warpsift.studies import saving_tables as energy_tables
+from warpsift.store.stored_energy import energy_of_stored, repriced
 from warpsift.sweep import SweepOptions, run_sweep
 
 PRICED = [name for name in machine_names() if has_prices(load_machine(name))]
@@ -78,6 +78,23 @@ def test_a_stored_run_tells_the_same_energy(tmp_path):
     assert again.energy_by_component["static.board"] == pytest.approx(2.0 * record.result["seconds"])
     unit = energy_of_stored(record, "none", phase=record.result["phases"][0]["phase"])
     assert 0 < unit.energy_joules < again.energy_joules
+
+
+def test_a_run_of_other_days_is_repriced(tmp_path):
+    """What a store says of joules counts for nothing; its counters do."""
+    wanted = make_request("bfs", "kron-9", {"gpu": "tx1", "unit": "scu"})
+    record = run_sweep([wanted], tmp_path / "runs.db", SweepOptions(workers=1, quiet=True))[wanted]
+    stale = {**record.result, "energy_joules": 1.0, "energy_by_gpu_idle": {}}
+    stale["phases"] = [{**phase, "energy_joules": 1.0} for phase in record.result["phases"]]
+    again = repriced(replace(record, result=stale))
+    assert again["energy_joules"] == pytest.approx(record.result["energy_joules"], rel=1e-3)
+    assert sum(phase["energy_joules"] for phase in again["phases"]) == pytest.approx(again["energy_joules"])
+    assert again["static_joules"] == pytest.approx(record.result["static_joules"], rel=1e-3)
+    for phase in again["phases"]:
+        assert sum(phase["energy_by_component"].values()) == pytest.approx(phase["energy_joules"])
+    counted = make_request("bfs", "kron-9", {})
+    plain = run_sweep([counted], tmp_path / "runs.db", SweepOptions(workers=1, quiet=True))[counted]
+    assert repriced(plain) == plain.result, "nothing was timed, so there is nothing to price"
 
 
 def test_idle_sms_of_a_run_are_not_charged_as_running(graph):
@@ -169,18 +186,3 @@ def test_command_line(tmp_path):
         assert 0 < unit["least_certain"]["share"] < 1
         assert unit["power_watts"] * unit["seconds"] == pytest.approx(unit["energy_joules"])
     assert units[0]["sensitivity"] is None and units[1]["sensitivity"]["conclusion"]["survives"] in (True, False)
-
-
-def test_energy_tables_from_a_store(tmp_path):
-    """Plain runs are paired with those of each unit; the row says what the pair does."""
-    wanted = [make_request("bfs", "kron-8", {"gpu": "tx1", "unit": unit}) for unit in ("none", "scu")]
-    wanted.append(make_request("bfs", "kron-9", {"gpu": "tx1", "unit": "scu"}))  # without its baseline
-    results = run_sweep(wanted, tmp_path / "runs.db", SweepOptions(workers=1, quiet=True))
-    cases = energy_tables.paired(results)
-    assert list(cases) == [("tx1", "bfs", "scu")] and len(cases["tx1", "bfs", "scu"]) == 1
-    plain, unit = (results[request].result for request in wanted[:2])
-    cells = energy_tables.row(("tx1", "bfs", "scu"), cases["tx1", "bfs", "scu"]).split(" | ")
-    assert cells[2] == f"{plain['seconds'] / unit['seconds']:.2f}"
-    savings = [plain["energy_joules"] / unit["energy_by_gpu_idle"][mode] for mode in GPU_IDLE]
-    assert cells[3] == " / ".join(f"{saving:.2f}" for saving in savings)
-    assert cells[4] == "5.35"

@@ -23,6 +23,9 @@ def claims(
     full_size: Annotated[
         bool, typer.Option("--full-size", help="Only graphs of the papers' size: a part may say the opposite.")
     ] = False,
+    energy: Annotated[
+        bool, typer.Option("--energy", help="The energy figures: waiting SMs in three ways, beside the ceilings.")
+    ] = False,
     csv: Annotated[Path | None, typer.Option(help="Write the table to this file too.")] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -32,6 +35,7 @@ def claims(
     Examples:
       warpsift sweep examples/claims_mff.toml --store claims.db
       warpsift claims --store claims.db
+      warpsift claims --store claims.db --energy
       warpsift claims --store claims.db --paper scu --readings authors,authors-2048,hardware --csv scu-claims.csv
     """
     from rich.text import Text
@@ -44,6 +48,9 @@ def claims(
     if csv is not None:
         check_output(csv, "--csv", (".csv", ".txt"))
     names = [name.strip() for name in readings.split(",") if name.strip()]
+    if energy:
+        _energy(store, (names, paper, full_size), csv, as_json)
+        return
     judged = judged_claims(store, names, paper, full_size)
     if csv is not None:
         write_csv(csv, judged)
@@ -54,3 +61,24 @@ def claims(
     screen.print(Text(summary(judged), style="bold"))
     screen.print(table_of("", columns(names), [each.cells() for each in judged]))
     screen.print(Text("* this claim helped to choose the reading; all others are predictions"))
+
+
+def _energy(store: Path, asked: tuple[list[str], str | None, bool], csv: Path | None, as_json: bool) -> None:
+    """The energy figures of the papers, three ways of counting SMs that wait for a unit beside each other."""
+    from rich.text import Text
+
+    from warpsift.report.screen_tables import table_of
+    from warpsift.studies.claims_table import papers_of, stored_runs
+    from warpsift.studies.energy_claims import columns, energy_figures, verdict, write_energy_csv
+
+    names, paper, full_size = asked
+    found = energy_figures(stored_runs(store, names, paper, full_size), papers_of(paper))
+    if csv is not None:
+        write_energy_csv(csv, found)
+    if as_json:
+        print_json({"summary": verdict(found), "figures": [each.as_dict() for each in found]})
+        return
+    screen = console()
+    screen.print(Text(verdict(found), style="bold"))
+    screen.print(table_of("", columns(names), [each.cells() for each in found]))
+    screen.print(Text("savings and ceilings: waiting SMs idle / clock-gated / power-gated (docs/energy.md)"))

@@ -49,12 +49,13 @@ def _prices(gpu: str, overrides: dict[str, Any]) -> tuple[CostTable, tuple[str, 
     from warpsift.costs.coefficients import gpu_table, names
     from warpsift.costs.design import Design, scaled
     from warpsift.machines import load_machine, machine_names
-    from warpsift.run.run_energy import prices_of
+    from warpsift.run.run_energy import inherited_prices, prices_of
 
     if gpu in names() and gpu not in machine_names():
         return gpu_table(gpu), ()
     machine = load_machine(gpu, overrides)
-    return scaled(prices_of(machine), Design.of(machine))
+    table, notes = scaled(prices_of(machine), Design.of(machine))
+    return table, (*inherited_prices(machine), *notes)
 
 
 def _choices(name: str, settings: list[str] | None) -> dict[str, str]:

@@ -1,12 +1,19 @@
 """Arithmetic limits to print beside a claimed saving or speedup. No model enters: only what must hold for any.
 
-Power that is drawn by time shrinks only by the speedup; work that a unit does not replace stays; a unit of a given
-width and clock cannot pass over its elements faster than one element per lane and cycle.
+Power that is drawn by time shrinks only by the speedup; a GPU that waits still takes the watts that its table says;
+work that a unit does not replace stays; a unit of a given width and clock cannot pass over its elements faster than one
+element per lane and cycle.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
+from warpsift.costs.coefficients import CostTable
 from warpsift.costs.cost_errors import CostError
+from warpsift.costs.design import Design
+from warpsift.costs.energy import energy
 
 
 def static_share_limit(energy_reduction: float, speedup: float) -> float:
@@ -24,6 +31,18 @@ def reduction_limit(static_share: float, speedup: float) -> float:
     if not 0 < static_share <= 1:
         raise CostError(f"static_share = {static_share:g} must be a share, above 0 and at most 1.")
     return speedup / static_share
+
+
+def least_joules(
+    table: CostTable, seconds: float, design: Design | None, gpu_idle: str, overrides: Mapping[str, float] | None = None
+) -> float:
+    """What a GPU takes that only waits for so long, no SM with a warp and its memory powered down.
+
+    No run of that length takes less, whatever unit does its work.
+    """
+    waiting = {"seconds": seconds, "gpu_waiting_seconds": seconds}
+    memory = {"dram_row_open_clocks": 0.0, "dram_powered_down_clocks": math.inf}
+    return energy(waiting | memory, table, gpu_idle=gpu_idle, overrides=overrides, design=design).energy_joules
 
 
 def replaced_share_needed(energy_reduction: float) -> float:

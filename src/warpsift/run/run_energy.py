@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warpsift.costs.coefficients import CostTable, gpu_table, names
@@ -48,6 +49,15 @@ def prices_of(machine: Machine) -> CostTable:
     return gpu_table(found)
 
 
+def inherited_prices(machine: Machine) -> tuple[str, ...]:
+    """A line where the prices are those of another machine, extended for other reasons than its technology."""
+    table = prices_of(machine)
+    if table.name == machine.name or machine.prices or _candidates(machine)[1] != machine.name:
+        return ()  # its own, or named: the author of the file says that they hold
+    made_for = f"{table.name} ({table.node_nm:g} nm, {table.voltage_v:g} V), which {machine.name} extends"
+    return (f"prices are those of {made_for}: another technology is not followed",)
+
+
 def has_prices(machine: Machine) -> bool:
     """Whether the machine names a cost table, or it or one that it extends has one."""
     return any(name in names() or name.endswith(".toml") for name in _candidates(machine))
@@ -62,7 +72,7 @@ def energy_of(
 ) -> EnergyReport:
     """What the run cost while the GPU waited `waiting_cycles` for the unit."""
     chosen = resolve(unit)
-    return energy(
+    report = energy(
         with_seconds(counters, machine.clocks.core_mhz, waiting_cycles),
         prices_of(machine),
         chosen.built(machine) if chosen is not None else (),
@@ -70,6 +80,7 @@ def energy_of(
         overrides=coefficients_of(overrides),
         design=Design.of(machine),
     )
+    return replace(report, notes=(*inherited_prices(machine), *report.notes))
 
 
 def add_energy(result: RunResult, engine: Engine, machine: Machine, request: Request) -> None:

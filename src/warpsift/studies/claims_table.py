@@ -26,25 +26,34 @@ def claims_of(paper: str) -> Sequence[Claim]:
     return tuple(import_module(CLAIMS[paper]).CLAIMS)
 
 
-def judged_claims(
-    store: Path, readings: Sequence[str], paper: str | None = None, full_size: bool = False
-) -> list[Judged]:
-    """The claims of one paper, or of both, misses first; readings must speak of each paper that is asked for.
+def papers_of(paper: str | None) -> list[str]:
+    """The paper that is asked for, or all of them."""
+    return [paper] if paper is not None else list(CLAIMS)
+
+
+def stored_runs(store: Path, readings: Sequence[str], paper: str | None, full_size: bool) -> list[StoredRuns]:
+    """The finished runs of each reading; it must speak of each paper that is asked for.
 
     `full_size` leaves out parts of graphs: what holds for an eighth need not hold for the whole.
     """
     if not readings:
         raise ClaimsError("no reading: write --readings authors,hardware")
-    wanted = [paper] if paper is not None else list(CLAIMS)
-    for name in wanted:
+    for name in papers_of(paper):
         claims_of(name)
         for reading in readings:
             if name not in {choice.unit for choice in reading_named(reading).choices}:
                 raise ClaimsError(f"reading '{reading}' says nothing of the {name} paper: leave one of them out")
     with Store(store, readonly=True) as ledger:
         records = ledger.records(("done",))
-    runs = [StoredRuns(records, reading, FULL_SIZE if full_size else SIZES) for reading in readings]
-    return judge([claim for name in wanted for claim in claims_of(name)], runs)
+    return [StoredRuns(records, reading, FULL_SIZE if full_size else SIZES) for reading in readings]
+
+
+def judged_claims(
+    store: Path, readings: Sequence[str], paper: str | None = None, full_size: bool = False
+) -> list[Judged]:
+    """The claims of one paper, or of both, misses first."""
+    runs = stored_runs(store, readings, paper, full_size)
+    return judge([claim for name in papers_of(paper) for claim in claims_of(name)], runs)
 
 
 def columns(readings: Sequence[str]) -> list[str]:

@@ -1,7 +1,8 @@
 """Finished runs of a store, found by what was asked, whatever version of the sources made them.
 
 A claim of a paper is about six graphs and several sources. What of that is in the store is used, the largest size of
-each graph first, and the names of the graphs go along with every number.
+each graph first, and the names of the graphs go along with every number. Joules are those of the stored counters at
+today's prices.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from warpsift.run.request import Request, make_request
 from warpsift.store.canonical_json import to_json
 from warpsift.store.rows import geometric_mean
 from warpsift.store.store import Record
+from warpsift.store.stored_energy import repriced
 
 Run = dict[str, Any]
 SIZES = ("", "@1/2", "@1/4", "@1/8", "@1/16", "@1/32")  # behind a graph's name, the largest first
@@ -50,6 +52,7 @@ class StoredRuns:
     def __init__(self, records: Iterable[Record], reading: str, sizes: Sequence[str] = SIZES) -> None:
         self.reading, self.sizes = reading, sizes
         self._found: dict[str, Record] = {}
+        self._priced: dict[str, Run] = {}  # by what was asked
         for record in sorted(records, key=lambda r: r.finished_at or 0.0):
             if record.status == "done":
                 self._found[_asked(dict(record.request))] = record  # the newest stays
@@ -75,8 +78,15 @@ class StoredRuns:
             if found:
                 graph_facts = found[0][0].graph
                 real = "" if graph_facts.get("stand_in_for") or graph_facts.get("generated") else " (real)"
-                return f"{graph}{size}{real}", [[dict(r.result or {}) for r in runs] for runs in found]
+                return f"{graph}{size}{real}", [[self._run(r) for r in runs] for runs in found]
         return graph, []
+
+    def _run(self, record: Record) -> Run:
+        """A run at today's prices, with what was asked of it."""
+        text = _asked(dict(record.request))
+        if text not in self._priced:
+            self._priced[text] = {**repriced(record), "asked": dict(record.request)}
+        return self._priced[text]
 
 
 def over_graphs(

@@ -41,16 +41,19 @@ def pair(runs: StoredRuns, algorithm: str) -> Wanted:
 
 def compute(run: Run) -> Counters:
     """The counters of the compute stage."""
-    phases = [phase for phase in run["phases"] if phase["phase"] == COMPUTE_PHASE]
-    return sum((Counters(phase["counters"]) for phase in phases), Counters({}))
+    return sum((Counters(phase["counters"]) for phase in _compute_phases(run)), Counters({}))
+
+
+def _compute_phases(run: Run) -> list[Run]:
+    return [phase for phase in run["phases"] if phase["phase"] == COMPUTE_PHASE]
 
 
 def _joules(run: Run) -> float:
-    return float(sum(phase["energy_joules"] for phase in run["phases"] if phase["phase"] == COMPUTE_PHASE))
+    return float(sum(phase["energy_joules"] for phase in _compute_phases(run)))
 
 
 def _seconds(run: Run) -> float:
-    return float(sum(phase["seconds"] for phase in run["phases"] if phase["phase"] == COMPUTE_PHASE))
+    return float(sum(phase["seconds"] for phase in _compute_phases(run)))
 
 
 def speedup(plain: Run, unit: Run) -> float:
@@ -117,10 +120,14 @@ def l1_override(runs: StoredRuns) -> dict[str, Any]:
 
 
 def power(part: str, runs: StoredRuns) -> Measured | None:
-    """Watts of a part with the unit over those of the plain GPU."""
+    """Watts of a part in the compute stage, with the unit over those of the plain GPU."""
 
     def watts(run: Run) -> float:
-        return power_by_part(run["energy_by_component"], run["seconds"])[part]
+        joules: dict[str, float] = {}
+        for phase in _compute_phases(run):
+            for name, value in phase["energy_by_component"].items():
+                joules[name] = joules.get(name, 0.0) + value
+        return power_by_part(joules, _seconds(run))[part]
 
     ratios = {}
     for algorithm in ALGORITHMS:
