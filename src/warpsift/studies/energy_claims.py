@@ -62,18 +62,15 @@ class Savings:
 
     @classmethod
     def of(cls, pairs: Sequence[Pair], paper_speedup: float | None) -> Savings:
-        def mean(of: Callable[[Pair], float]) -> float:
-            return geometric_mean(map(of, pairs))
-
         ceiling = None
         if paper_speedup is not None:
-            share = {mode: mean(lambda p, m=mode: p.waiting[m] / p.plain) for mode in GPU_IDLE}
+            share = {mode: geometric_mean(p.waiting[mode] / p.plain for p in pairs) for mode in GPU_IDLE}
             ceiling = {mode: reduction_limit(share[mode], paper_speedup) for mode in GPU_IDLE}
         return cls(
-            mean(lambda p: p.plain_seconds / p.unit_seconds),
-            {mode: mean(lambda p, m=mode: p.plain / p.unit[m]) for mode in GPU_IDLE},
+            geometric_mean(p.plain_seconds / p.unit_seconds for p in pairs),
+            {mode: geometric_mean(p.plain / p.unit[mode] for p in pairs) for mode in GPU_IDLE},
             ceiling,
-            mean(lambda p: p.static / p.plain),
+            geometric_mean(p.static / p.plain for p in pairs),
             tuple(dict.fromkeys(pair.graph for pair in pairs)),
         )
 
@@ -135,14 +132,11 @@ def of_scu_average(gpu: str, runs: StoredRuns) -> Savings | None:
     if len(found) < len(parts):
         return None
 
-    def mean(of: Callable[[Savings], float]) -> float:
-        return geometric_mean(map(of, found))
-
     return Savings(
-        mean(lambda s: s.speedup),
-        {mode: mean(lambda s, m=mode: s.saved[m]) for mode in GPU_IDLE},
-        {mode: mean(lambda s, m=mode: (s.ceiling or {})[m]) for mode in GPU_IDLE},
-        mean(lambda s: s.static_share),
+        geometric_mean(part.speedup for part in found),
+        {mode: geometric_mean(part.saved[mode] for part in found) for mode in GPU_IDLE},
+        {mode: geometric_mean(part.ceiling[mode] for part in found if part.ceiling) for mode in GPU_IDLE},
+        geometric_mean(part.static_share for part in found),
         tuple(dict.fromkeys(graph for part in found for graph in part.graphs)),
     )
 
