@@ -11,6 +11,7 @@ from pathlib import Path
 
 from warpsift.cli.sweep_command import _records
 from warpsift.run.request import make_request
+from warpsift.store.canonical_json import to_json
 from warpsift.store.rows import COUNTED_METRICS, TIMED_METRICS, default_columns
 from warpsift.sweep import SweepOptions, run_sweep
 
@@ -28,7 +29,7 @@ def store_of(path: Path, points: int, **choices: str) -> int:
 
         def another(number: int) -> tuple[object, ...]:
             request["options"]["seed"] = result["options"]["seed"] = number
-            texts = {"key": f"{number:064x}", "request": json.dumps(request), "result": json.dumps(result)}
+            texts = {"key": f"{number:064x}", "request": to_json(request), "result": to_json(result)}
             return tuple((run | texts).values())
 
         db.executemany(f"INSERT INTO runs VALUES ({marks})", (another(number) for number in range(1, points)))
