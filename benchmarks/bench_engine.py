@@ -15,6 +15,7 @@ import time
 
 import numpy as np
 
+from benchmarks.history import note
 from warpsift.engine import Engine
 from warpsift.machines import load_machine
 from warpsift.simt import Gpu, Residency, kernel
@@ -107,7 +108,8 @@ def line(name: str, recording: Recording, machine: str) -> float:
     dram = c.dram_reads + c.dram_writes
     rates = (c.warp_instructions, c.l1_accesses, dram, c.cycles)
     columns = " ".join(f"{count / seconds / 1e6:8.2f}" for count in rates)
-    print(f"{name:23} {machine:8} {columns} {seconds:8.3f} {wall:8.3f}", flush=True)
+    stands = note(f"engine, {name}, {machine}", c.warp_instructions / seconds / 1e6, "M inst/s")
+    print(f"{name:23} {machine:8} {columns} {seconds:8.3f} {wall:8.3f}  {stands}", flush=True)
     return seconds / (c.l1_accesses + c.l2_accesses + dram) * 1e6
 
 
@@ -127,7 +129,8 @@ def start_up() -> None:
             subprocess.run([sys.executable, "-c", text], env=environment, check=True, stderr=subprocess.DEVNULL)
             after = os.times()
             processor = after.children_user + after.children_system - clock.children_user - clock.children_system
-            print(f"{name:22} {processor:8.2f} s processor {time.perf_counter() - begun:8.2f} s wall", flush=True)
+            wall, stands = time.perf_counter() - begun, note(name, processor, "s")
+            print(f"{name:22} {processor:8.2f} s processor {wall:8.2f} s wall  {stands}", flush=True)
 
 
 def main() -> None:
