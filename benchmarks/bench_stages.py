@@ -1,8 +1,8 @@
 """The two stages of a run: recording (the kernels' function and their stream) and timing (the engine).
 
 Processor seconds of each stage on one core, what it passes in a second (warp instructions, the transactions that they
-coalesce into, DRAM requests), the share of the front end, and wall seconds with one core and with two. The goal for two:
-within 10 % of the longer stage, where two cores are free. Medians of three.
+coalesce into, DRAM requests), the share of the front end, and wall seconds with one core and with two. The goal for
+two: within 10 % of the longer stage, where two cores are free. Medians of three.
 """
 
 from __future__ import annotations
