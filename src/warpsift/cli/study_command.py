@@ -21,7 +21,9 @@ from warpsift.cli.app import (
 from warpsift.paths import check_output
 from warpsift.report.pictures import PICTURES
 
-study = typer.Typer(help="Studies of temporal coalescing, larger caches and unrolled loops.", no_args_is_help=True)
+study = typer.Typer(
+    help="Studies of temporal coalescing, larger caches, unrolled loops and the SCU's successors.", no_args_is_help=True
+)
 app.add_typer(study, name="study")
 PlotOption = Annotated[Path | None, typer.Option("--plot", help="Draw it: a .png, .svg or .pdf file.")]
 GpuName = Annotated[str, typer.Option("--gpu", help="The machine to time on.")]
@@ -111,6 +113,33 @@ def unrolling(
         choices = {"overrides": overrides_of(set_), "max_iterations": max_iterations}
         rows = module.study(loaded, names, gpu, choices, progress.note)
     columns = ["algorithm", "unroll", "plain_cycles", "mff_cycles", "plain_gain", "mff_speedup"]
+    _show(rows, columns, (None, None), as_json)
+
+
+@study.command("successors", context_settings=CONTEXT)
+def successors(
+    graph: GraphOption,
+    gpu: GpuName = "gtx980",
+    algorithms: Annotated[str, typer.Option(help="Separated by commas.")] = "bfs,sssp",
+    set_: SetOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """The SCU beside the units that followed from its limits: time, energy, network traffic, area.
+
+    \b
+    Example:
+      warpsift study successors --graph kron-14
+      warpsift study successors --graph cond --gpu tx1 --set scu.other_life=persistent
+    """
+    from warpsift.report.progress import Progress
+    from warpsift.run.request import algorithm_named
+    from warpsift.studies import successors as module
+
+    names = [algorithm_named(name).name for name in algorithms.split(",")]
+    loaded = load_for(graph, f"successors on {graph}")
+    with Progress(f"successors on {graph}") as progress:
+        rows = module.study(loaded, names, gpu, overrides_of(set_), progress.note)
+    columns = ["algorithm", "design", "cycles", "speedup", "energy", "flits", "mm2", "check"]
     _show(rows, columns, (None, None), as_json)
 
 

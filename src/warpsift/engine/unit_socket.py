@@ -129,9 +129,12 @@ def with_bit(mask, socket, on):
     return mask | bit if on != 0 else mask & (bit ^ -1)
 
 
-def unit_calls(part: str, socket: int) -> Callable[[Callable[..., Any]], Any]:
-    """Decorates a unit's function `calls(S, what, a, b)`; `part` is what the progress line says is being compiled."""
-    return callback(part, f"socket {socket}", i64, S_t, i64, i64, i64)
+def unit_calls(part: str, *sockets: int) -> Callable[[Callable[..., Any]], Any]:
+    """Decorates a unit's function `calls(S, what, a, b)`; `part` is what the progress line says is being compiled.
+
+    `sockets`: its own, and those of other components of its unit, whose records it reads.
+    """
+    return callback(part, f"socket {' '.join(map(str, sockets))}", i64, S_t, i64, i64, i64)
 
 
 class UnitComponent:

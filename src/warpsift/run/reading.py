@@ -35,7 +35,6 @@ from warpsift.machines.spec import MachineError
 from warpsift.machines.toml_file import read_toml
 from warpsift.paths import is_file
 from warpsift.units import Unit, units
-from warpsift.units.combination import Combination
 
 FOLDER = "readings"  # of a unit
 SUFFIX = ".toml"
@@ -130,10 +129,8 @@ def decide(reading: Reading, unit: Unit | None, style: str, algorithm: str, gpu:
 
 def _sections(unit: Unit | None, style: str) -> set[str]:
     """The units whose choices hold: those of the run, or those that it is compared with."""
-    if isinstance(unit, Combination):
-        return {part.section for part in unit.parts}
     if unit is not None:
-        return {unit.section}
+        return unit.read_sections()
     return {other.section for other in units().values() if other.style == style}
 
 

@@ -31,6 +31,7 @@ class Combination(Unit):
         self.name = f"{scheduling.name}+{computing.name}"
         self.title = f"{computing.title}; vertex scheduling by the {scheduling.title}"
         self.style, self.place, self.section = computing.style, computing.place, computing.section
+        self.sections = tuple(name for part in self.parts for name in part.read_sections())
         self.spec_type, self.tables = computing.spec_type, computing.tables
         declared = [part.options for part in self.parts if part.options is not None]
         self.options = joined(*declared) if declared else None

@@ -22,6 +22,7 @@ BUILT_IN = {
     "scu": "warpsift.units.scu",
     "mff": "warpsift.units.mff",
     "next_line": "warpsift.units.next_line",
+    "scu_slice": "warpsift.units.scu.slice_unit",
 }
 ENTRY_POINTS = "warpsift.units"
 NO_UNIT = "none"

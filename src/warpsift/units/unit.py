@@ -52,6 +52,7 @@ class Unit:
     name: str  # what --unit takes
     title: str  # one line, with the source
     section: str  # of a machine file; its record in the engine has the same name
+    sections: Sequence[str] = ()  # of a machine file, if its numbers come from more than its own
     spec_type: type[msgspec.Struct]
     place: Place
     style: str | None  # of the algorithms: what it accelerates and is compared with; None: any, it needs no drivers
@@ -107,6 +108,10 @@ class Unit:
         leakage_w = sum(part.leakage_w for part in report.parts.values())
         leakage_w += report.logic_mm2 * prices.coefficients[UNIT_LEAKAGE].value
         return [BuiltUnit(self.section, tuple(self.events()), prices, leakage_w)]
+
+    def read_sections(self) -> set[str]:
+        """Every section of a machine file that its numbers come from."""
+        return {self.section, *self.sections}
 
     def driver(self, algorithm: str, machine: Machine | None) -> Driver:
         """How the unit runs one algorithm; a clear sentence if it does not."""

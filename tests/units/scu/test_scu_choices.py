@@ -6,9 +6,13 @@ import pytest
 import warpsift
 from warpsift.hardware import LINE_BYTES
 from warpsift.machines import MachineError, load_machine
+from warpsift.simt import Counter, Gpu
+from warpsift.units.scu import scu_operation
 from warpsift.units.scu.filtering import BEST_COST_BITS, UNIQUE_BITS, entries_of
 from warpsift.units.scu.grouping import GROUP_BITS
+from warpsift.units.scu.scu_api import Scu
 from warpsift.units.scu.scu_buffers import FetchFifo, Resources, vector_share_lines
+from warpsift.units.scu.scu_operation import OrderVector
 from warpsift.units.scu.scu_spec import ScuSpec
 from warpsift.units.scu.scu_trace import RUN, make_runs
 
@@ -109,3 +113,15 @@ def test_operands_beside_need_no_more_than_one_request_in_flight(requests):
 
 def test_tagged_tables_and_filters_that_live_change_no_answer():
     assert timed("sssp", **LANES, **{"scu.table_entries": "tagged", "scu.other_life": "persistent"}).check == "pass"
+
+
+def test_every_open_line_is_written_at_the_end(monkeypatch):
+    """16 lanes gather 64 lines. The last piece of an operation, one element, finds 40 of them open."""
+    monkeypatch.setattr(scu_operation, "CHUNK_ELEMENTS", 40)
+    gpu = Gpu(Counter(), memory_bytes=1 << 24)
+    scu = Scu(gpu, ScuSpec(width=16, resources="lane", fetch_fifo_bytes=16 << 10))
+    nodes = gpu.memory.array("nodes", np.arange(41, dtype=np.int32))
+    places = OrderVector(gpu.memory.array("places", np.arange(41, dtype=np.int32) * 32), 41)
+    out, _ = scu.data_compaction(nodes, None, group=places, out=gpu.memory.empty("out", 41 * 32, np.int32))
+    assert out.host[::32].tolist() == list(range(41))
+    assert gpu.sink.operations[-1].counters["scu_write_lines"] == 41

@@ -18,6 +18,8 @@ from warpsift.units.scu.scu_spec import ScuSpec
 from warpsift.units.unit import Driver, Place, Unit
 
 if TYPE_CHECKING:
+    import msgspec
+
     from warpsift.algorithms.operators.scheduling import ActiveSet
     from warpsift.costs.area import AreaReport
     from warpsift.costs.events import Event
@@ -30,10 +32,10 @@ class ScuUnit(Unit):
     name = "scu"
     title = "Stream Compaction Unit with filtering and grouping (Segura et al., ISCA 2019)"
     section = "scu"
-    spec_type = ScuSpec
+    spec_type: type[msgspec.Struct] = ScuSpec
     place = Place.CROSSBAR_CLIENT
     style = "frontier"
-    network_stalls = ("scu_stall_network_cycles", "scu_stall_hash_network_cycles")
+    network_stalls: Sequence[str] = ("scu_stall_network_cycles", "scu_stall_hash_network_cycles")
     tables = Path(__file__).parent
     enhanced = True
     schedules = True
@@ -45,7 +47,7 @@ class ScuUnit(Unit):
     def drivers(self, machine: Machine | None) -> Mapping[str, Driver]:
         from warpsift.units.scu.drivers import DRIVERS
 
-        spec = None if machine is None else self.spec(machine)
+        spec = None if machine is None else machine.unit("scu")
         return {name: partial(run, spec=spec, enhanced=self.enhanced) for name, run in DRIVERS.items()}
 
     def components(self) -> Sequence[UnitComponent]:
@@ -56,7 +58,7 @@ class ScuUnit(Unit):
     def active_set(self, machine: Machine | None) -> Callable[..., ActiveSet]:
         from warpsift.units.scu.scu_scheduling import ScuActiveSet
 
-        return partial(ScuActiveSet, spec=None if machine is None else self.spec(machine))
+        return partial(ScuActiveSet, spec=None if machine is None else machine.unit("scu"))
 
     def floor(self, machine: Machine, engine: Engine) -> dict[str, float]:
         from warpsift.units.scu.scu_floor import floor_cycles
@@ -72,7 +74,7 @@ class ScuUnit(Unit):
     def area(self, machine: Machine, **choices: Any) -> AreaReport:
         from warpsift.units.scu.scu_area import Built, area
 
-        return area(self.spec(machine), Built(**{"enhanced": self.enhanced, **choices}))
+        return area(machine.unit("scu"), Built(**{"enhanced": self.enhanced, **choices}))
 
 
 class BasicScuUnit(ScuUnit):

@@ -45,7 +45,7 @@ class ScuComponent(UnitComponent):
             setattr(U, name, 0)
         pieces = iter(operation.chunks())
         upcoming: Any = next(pieces)
-        _configure(U, arrays, spec, upcoming.setup)
+        self.configure(arrays, upcoming.setup)
         while True:
             while upcoming is not None and U.run_tail - U.address_run <= U.width:
                 _push(U, arrays, upcoming)
@@ -56,6 +56,23 @@ class ScuComponent(UnitComponent):
                 break
         U.scu_operations += 1
         U.scu_cycles += int(S.now) - started
+
+    def configure(self, arrays: dict[str, np.ndarray], setup: ScuSetup) -> None:
+        """Set the unit's registers for an operation."""
+        U, spec = arrays["scu"][0], self.spec
+        U.follows, U.compares = setup.follows, setup.compares
+        U.probe_rows, U.probe_entries = request_buffer(spec, setup)
+        U.probe_rate = Resources.of(spec).probes_per_cycle
+        if not spec.ideal_hash:
+            U.clear_line, U.clear_lines = setup.clear_address // LINE_BYTES, setup.clear_lines
+        vectors = [v for v in setup.vectors if v.lines]
+        U.vectors = len(vectors)
+        U.vector_share = min(state.VECTOR_RING, vector_share_lines(spec, max(1, len(vectors))))
+        U.first_request = arrays["scu.coalescers"][state.DATA].issued
+        for index, vector in enumerate(vectors):
+            row = arrays["scu.vectors"][index]
+            _set_vector(row, vector)
+            row.ahead = inputs_ahead(spec) if vector.by == BY_INPUT else elements_ahead(spec)
 
     def operation_balances(self, arrays: Mapping[str, Any], counters: Mapping[str, int]) -> dict[str, tuple[int, int]]:
         return {
@@ -82,22 +99,6 @@ def request_buffer(spec: ScuSpec, setup: ScuSetup) -> tuple[int, int]:
         return state.MOST_PROBES, state.MOST_PROBES
     rows = max(2, min(state.MOST_PROBES, Resources.of(spec).hash_bytes // BUFFER_ROW_BYTES))
     return rows, rows if setup.entry_bytes <= BUFFER_ROW_BYTES else rows // 2
-
-
-def _configure(U: Any, arrays: dict[str, np.ndarray], spec: ScuSpec, setup: ScuSetup) -> None:
-    U.follows, U.compares = setup.follows, setup.compares
-    U.probe_rows, U.probe_entries = request_buffer(spec, setup)
-    U.probe_rate = Resources.of(spec).probes_per_cycle
-    if not spec.ideal_hash:
-        U.clear_line, U.clear_lines = setup.clear_address // LINE_BYTES, setup.clear_lines
-    vectors = [v for v in setup.vectors if v.lines]
-    U.vectors = len(vectors)
-    U.vector_share = min(state.VECTOR_RING, vector_share_lines(spec, max(1, len(vectors))))
-    U.first_request = arrays["scu.coalescers"][state.DATA].issued
-    for index, vector in enumerate(vectors):
-        row = arrays["scu.vectors"][index]
-        _set_vector(row, vector)
-        row.ahead = inputs_ahead(spec) if vector.by == BY_INPUT else elements_ahead(spec)
 
 
 def _set_vector(row: Any, vector: Vector) -> None:

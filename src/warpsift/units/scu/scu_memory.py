@@ -21,6 +21,7 @@ from warpsift.engine.noc.ports import (
     packet,
     packet_new,
 )
+from warpsift.units.scu.scu_remote import answers_arrived
 from warpsift.units.scu.scu_state import (
     DATA,
     FIFO_FULL,
@@ -33,6 +34,7 @@ from warpsift.units.scu.scu_state import (
     TO_DATA,
     TO_EVICTION,
     TO_HASH,
+    TO_PROBES,
     TO_STORE,
     TO_VECTOR,
     VECTOR_RING,
@@ -263,4 +265,6 @@ def scu_reply(S, token, sectors):
         eviction_arrived(S, number, sectors)
     elif kind == TO_STORE:
         U.writes_pending -= 1
+    elif kind == TO_PROBES:
+        answers_arrived(S, number)
     U.awake = 1

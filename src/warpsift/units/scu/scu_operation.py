@@ -151,12 +151,13 @@ class ScuOperation:
 
     def _setup(self, clear: tuple[int, int]) -> ScuSetup:
         table = self.table
-        entry_bytes = 0
+        entry_bytes = sent_bytes = 0
         if table is not None:
             costs = isinstance(table, FilterTable) and table.cost_dtype is not None
             entry_bytes = table.set_bytes + (PROBE_WITH_COST_BYTES if costs else PROBE_BYTES)
+            sent_bytes = PROBE_BYTES + (WORD_BYTES if costs or isinstance(table, GroupTable) else 0)
         compares = self.target.compare is not None
-        return ScuSetup(tuple(self.vectors), self.writes_follow, compares, entry_bytes, *clear)
+        return ScuSetup(tuple(self.vectors), self.writes_follow, compares, entry_bytes, *clear, sent_bytes)
 
     @property
     def vectors(self) -> list[Vector]:
@@ -311,7 +312,7 @@ class ScuOperation:
     def _scattered(
         self, out: DeviceArray, positions: np.ndarray, after: np.ndarray, final: bool, last: int
     ) -> np.ndarray:
-        writes = np.zeros(2 * len(positions) + 16, WRITE)
+        writes = np.zeros(2 * len(positions) + len(self._open), WRITE)  # at the end every open line goes too
         made = scu_trace.writes_scattered(
             writes, self._open, out.address, out.itemsize, positions, after, len(positions)
         )

@@ -52,6 +52,7 @@ from warpsift.units.scu.scu_state import (
     write_row,
 )
 from warpsift.units.scu.scu_trace import BY_FETCHED, BY_PROBED
+from warpsift.units.scu.slice_state import scu_slice
 
 
 # ---- Data Store -------------------------------------------------------------------------------------------------
@@ -301,6 +302,8 @@ def finished(S):
     if U.final == 0 or U.address_run < U.run_tail or U.fetched < U.addressed or U.cleared < U.clear_lines:
         return np.int64(0)
     if U.probes_evaluated < U.probe_tail or U.groups_held > 0:
+        return np.int64(0)
+    if U.stations != 0 and scu_slice(S).held > 0:
         return np.int64(0)
     return np.int64(1) if U.write_head == U.write_tail and U.writes_pending == 0 else np.int64(0)
 

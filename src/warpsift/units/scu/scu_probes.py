@@ -18,6 +18,7 @@ from warpsift.units.scu.scu_memory import (
     request_read,
     unit_send,
 )
+from warpsift.units.scu.scu_remote import send_probe, take_answers
 from warpsift.units.scu.scu_state import (
     BUFFER_FULL,
     CLEARING,
@@ -99,6 +100,8 @@ def hash_write(S):
 def evaluate_tick(S):
     """Evaluate up to `probe_rate` probes, in order, whose sets have come; 1 if any."""
     U = scu(S)
+    if U.stations != 0:
+        return take_answers(S)
     moved = np.int64(0)
     U.hash_cause = NOTHING
     for _ in range(U.probe_rate):
@@ -151,6 +154,8 @@ def hold_set(S, row):
 def issue_probe(S):
     """Take one element into the request buffer and ask for its set; NOTHING, or why that cannot be."""
     U = scu(S)
+    if U.stations != 0:
+        return send_probe(S)
     if U.cleared < U.clear_lines:
         return np.int64(CLEARING)
     if U.probes_issued - U.probes_evaluated >= U.probe_rows:

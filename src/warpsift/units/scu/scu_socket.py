@@ -8,9 +8,10 @@ from warpsift.engine.unit_socket import AWAKE, COMPLETE, CYCLE, HUNGRY, REPLY, S
 from warpsift.units.scu.scu_memory import scu_reply
 from warpsift.units.scu.scu_pipeline import count_stalls, scu_tick
 from warpsift.units.scu.scu_state import SOCKET, scu
+from warpsift.units.scu.slice_state import SOCKET as STATIONS
 
 
-@unit_calls("the stream compaction unit", SOCKET)
+@unit_calls("the stream compaction unit", SOCKET, STATIONS)
 def scu_calls(S, what, a, b):
     U = scu(S)
     if what == REPLY:

@@ -69,6 +69,7 @@ class ScuSetup:
     entry_bytes: int  # of a probe in the hash request buffer: the request and the set that comes back; 0: no probes
     clear_address: int
     clear_bytes: int
+    probe_bytes: int = 0  # of a probe that is sent to where the table is: ID, set; cost or element number
 
     @property
     def clear_lines(self) -> int:
