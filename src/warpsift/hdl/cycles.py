@@ -239,21 +239,23 @@ def measure(case: str, width: int) -> Row:
     return Row(name, width, hardware_cycles(work, settings, latency), engine_cycles(work, settings))
 
 
-def table(widths: list[int], only: str = "") -> Iterator[Row]:
-    for width in widths:
-        for name, _, _ in CASES:
-            if only in name:
-                yield measure(name, width)
+def table(widths: list[int], only: str = "") -> Iterator[list[Row]]:
+    """One operation after the other, at all widths."""
+    for name, _, _ in CASES:
+        if only in name:
+            yield [measure(name, width) for width in widths]
 
 
 def main() -> None:
     widths = [int(text) for text in sys.argv[1].split(",")] if len(sys.argv) > 1 else [1]
     print(f"round trip of a read: {round_trip_cycles()} cycles\n")
-    print("| operation | width | hardware, cycles | engine, cycles | difference |\n|---|---|---|---|---|")
-    rows = []
-    for row in table(widths, sys.argv[2] if len(sys.argv) > 2 else ""):
-        rows.append(row)
-        print(f"| {row.case} | {row.width} | {row.hardware} | {row.engine} | {row.difference:+.1%} |", flush=True)
+    heads = [f"width {width}: hardware | engine | difference" for width in widths]
+    print(f"| operation | {' | '.join(heads)} |\n{'|---' * (1 + 3 * len(widths))}|")
+    rows: list[Row] = []
+    for found in table(widths, sys.argv[2] if len(sys.argv) > 2 else ""):
+        rows += found
+        cells = [f"{row.hardware} | {row.engine} | {row.difference:+.1%}".replace("-", "−") for row in found]
+        print(f"| {found[0].case} | {' | '.join(cells)} |", flush=True)
     far = [row for row in rows if abs(row.difference) > LIMIT]
     print(f"\n{len(rows) - len(far)} of {len(rows)} rows within {LIMIT:.0%}")
     sys.exit(1 if far else 0)

@@ -1,7 +1,8 @@
 """The comparison with GPGPU-Sim: runs the validation kernels and sets our figures beside the reference's.
 
 `reference.csv` holds what GPGPU-Sim 4.2 (execution-driven, caches cold, launch latency 0) reported for the same kernels
-on the same inputs; its L2 accesses are without instruction and parameter fetches, which we do not model.
+on the same inputs; its L2 accesses are without instruction and parameter fetches, which we do not model. Its column
+`host_seconds` is how long that simulator took: wall time on two cores with other work, so good for a magnitude only.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class Case:
     workload: str
     param: str
     reference: dict[str, int]
+    host_seconds: float  # of the reference, wall time beside other work
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,13 @@ class Comparison:
 def reference_cases() -> tuple[Case, ...]:
     text = (Path(__file__).parent / "reference.csv").read_text(encoding="utf-8")
     return tuple(
-        Case(row["machine"], row["workload"], row["param"], {name: int(row[name]) for name in COMPARED})
+        Case(
+            row["machine"],
+            row["workload"],
+            row["param"],
+            {name: int(row[name]) for name in COMPARED},
+            float(row["host_seconds"]),
+        )
         for row in csv.DictReader(text.splitlines())
     )
 

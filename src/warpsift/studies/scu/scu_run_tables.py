@@ -1,11 +1,10 @@
-"""The tables of docs/scu.md from a store of runs.
+"""The tables of docs/scu-measurements.md from a store of runs.
 
     warpsift sweep examples/scu_tables.toml --store scu.db
     python -m warpsift.studies.scu.scu_run_tables scu.db
 
 One table per algorithm and GPU, a row per graph: a mean over the sources that the store has, with the least and the
-largest speedup. Means over graphs are geometric for speedups, arithmetic for shares. Last come the paper's claims
-beside ours.
+largest speedup. Last comes a table of the means over graphs, geometric for speedups, arithmetic for shares.
 """
 
 from __future__ import annotations
@@ -102,10 +101,15 @@ def size(cell: Cell) -> str:
     return f"{cell.graph['nodes'] / 1e3:.0f} k / {cell.graph['edges'] / 1e6:.2f} M"
 
 
-def table(algorithm: str, gpu: str, cells: dict[str, Cell]) -> None:
+def complete(algorithm: str, cells: dict[str, Cell]) -> tuple[str, list[tuple[str, Cell]]]:
+    """The unit that the paper uses, and the graphs of which the store has all runs."""
     best = "scu-basic" if algorithm == "pagerank" else "scu"
     needed = {best, "scu-basic"}
-    chosen = [(n, cells[n]) for n in GRAPHS if n in cells and all(cells[n].values(u, speedup) for u in needed)]
+    return best, [(n, cells[n]) for n in GRAPHS if n in cells and all(cells[n].values(u, speedup) for u in needed)]
+
+
+def table(algorithm: str, gpu: str, cells: dict[str, Cell]) -> None:
+    best, chosen = complete(algorithm, cells)
     basic = algorithm != "pagerank"
     sources = sorted({len(cell.values(best, speedup)) for _, cell in chosen})
     print(f"\n### {algorithm}, {gpu} (sources: {', '.join(map(str, sources))})\n")
@@ -128,14 +132,22 @@ def table(algorithm: str, gpu: str, cells: dict[str, Cell]) -> None:
         used = [cell.mean(best, lambda p, m, k=k: (p, m)[k]["bandwidth_utilisation"]) for k in (0, 1)]  # type: ignore[misc]
         row += [f"{percent(used[0])}, {percent(used[1])}"]
         print("| " + " | ".join(row) + " |")
-    means = {"enhanced": _mean(chosen, best, speedup), "floor": _mean(chosen, best, speedup_at_floor)}
-    row = ["geometric mean (shares: mean)", ""]
-    row += [f"{_mean(chosen, 'scu-basic', speedup):.2f}"] if basic else []
-    row += ["", f"{means['enhanced']:.2f} (paper {PAPER[algorithm, gpu]})", f"{means['floor']:.2f}"]
-    row += [_share(chosen, best, lambda p, m: elements(m) / elements(p))] if basic else []
-    row += [_share(chosen, best, instructions_left)]
-    row += [_share(chosen, best, lambda p, m: compaction(p)), ""]
-    print("| " + " | ".join(row) + " |")
+
+
+def means(cells: dict[tuple[str, str], dict[str, Cell]]) -> None:
+    """A row per algorithm and GPU: speedups beside the paper's, what is left for the GPU."""
+    heads = ["", "basic", "enhanced", "at its floor", "paper", "elements left", "instructions left"]
+    heads += ["in compaction, plain"]
+    print("\n| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
+    for (algorithm, gpu), by_graph in cells.items():
+        best, chosen = complete(algorithm, by_graph)
+        filters = best == "scu"
+        row = [f"{algorithm}, {gpu} ({len(chosen)} graphs)", f"{_mean(chosen, 'scu-basic', speedup):.2f}"]
+        row += [f"{_mean(chosen, best, speedup):.2f}" if filters else ""]
+        row += [f"{_mean(chosen, best, speedup_at_floor):.2f}", PAPER[algorithm, gpu]]
+        row += [_share(chosen, best, lambda p, m: elements(m) / elements(p)) if filters else ""]
+        row += [_share(chosen, best, instructions_left), _share(chosen, best, lambda p, m: compaction(p))]
+        print("| " + " | ".join(row) + " |")
 
 
 def _mean(chosen: Iterable[tuple[str, Cell]], unit: str, measure: Callable[[Run, Run], float]) -> float:
@@ -149,11 +161,12 @@ def _share(chosen: Iterable[tuple[str, Cell]], unit: str, measure: Callable[[Run
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stores", nargs="+", help="file of `warpsift sweep examples/scu_tables.toml --store FILE`")
-    cells = read(parser.parse_args().stores)
-    for algorithm in ("bfs", "sssp", "pagerank"):
-        for gpu in ("gtx980", "tx1"):
-            if (algorithm, gpu) in cells:
-                table(algorithm, gpu, cells[algorithm, gpu])
+    found = read(parser.parse_args().stores)
+    wanted = [(algorithm, gpu) for algorithm in ("bfs", "sssp", "pagerank") for gpu in ("gtx980", "tx1")]
+    cells = {key: found[key] for key in wanted if key in found and complete(key[0], found[key])[1]}
+    for (algorithm, gpu), by_graph in cells.items():
+        table(algorithm, gpu, by_graph)
+    means(cells)
 
 
 if __name__ == "__main__":
