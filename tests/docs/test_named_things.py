@@ -15,14 +15,18 @@ from support.places import ROOT
 from warpsift.algorithms import ALGORITHMS
 from warpsift.cli import application
 
-CODE = re.compile(r"`([^`\n]+(?:\n[^`\n]+)?)`|^(?:\$ )?((?:\.venv/bin/)?(?:warpsift|python) .+)$", re.MULTILINE)
+SPAN = re.compile(r"`([^`\n]+(?:\n[^`\n]+)?)`")  # also over two lines
+BLOCK = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 ANYTHING = re.compile(r"[A-Z]{2,}|\.\.\.")  # a place for something: GRAPH, FILE, NAME, ...
 
 
 def code(page) -> Iterator[str]:
-    """Spans of code, also those over two lines, and the lines of blocks that are commands."""
-    for span, line in CODE.findall(page.read_text(encoding="utf-8")):
-        yield " ".join((span or line).split())
+    """Spans of code, and the lines of blocks."""
+    text = page.read_text(encoding="utf-8")
+    for span in SPAN.findall(BLOCK.sub("", text)):
+        yield " ".join(span.split())
+    for block in BLOCK.findall(text):
+        yield from (line.removeprefix("$ ") for line in block.splitlines())
 
 
 def everywhere() -> set[str]:
@@ -33,7 +37,7 @@ def everywhere() -> set[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_files(page):
     files = everywhere()
-    named = {text for text in code(page) if re.fullmatch(r"[\w/-]+\.py", text)}
+    named = {text for text in code(page) if re.fullmatch(r"[\w/-]+\.py", text) and not ANYTHING.search(text)}
     assert [name for name in named if not any(f"/{file}".endswith(f"/{name}") for file in files)] == []
 
 
@@ -58,7 +62,7 @@ def commands(page) -> Iterator[list[str]]:
 def test_commands_and_options(page):
     root = typer.main.get_command(application())
     for words in commands(page):
-        flags = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+        flags = {word.split("=")[0] for word in words if re.match(r"--[a-z]|-[a-z]$", word)}
         plain = [word for word in words if not word.startswith("-")]
         for algorithm in algorithms_of(plain):
             command = root
