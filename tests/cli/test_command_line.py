@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 
 import pytest
+from typer.testing import CliRunner
 
 import warpsift
 from support.command_line import call, complaints, interrupt_at_work, start
 from warpsift.algorithms import ALGORITHMS
+from warpsift.cli import application
 
 # Importing the command line is interrupted.
 INTERRUPTED_IMPORT = """
@@ -111,3 +114,31 @@ def test_completion(typed, wanted):
     code = "import sys; sys.argv = ['warpsift']; from warpsift.__main__ import main; main()"
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **words}, capture_output=True, text=True)
     assert wanted in done.stdout.split()
+
+
+def test_short_help_and_what_a_newcomer_needs_first():
+    for words in (("-h",), ("--help",)):
+        shown = CliRunner().invoke(application(), list(words))
+        assert shown.exit_code == 0
+        commands = re.findall(r"^  ([a-z]+) +[A-Z]", shown.stdout.partition("Commands:")[2], re.MULTILINE)
+        assert commands[:4] == ["run", "compare", "info", "list"] and len(commands) == len(set(commands)) >= 14
+
+
+def test_info_is_for_people():
+    shown = CliRunner().invoke(application(), ["info", "grid-9x9"]).stdout
+    assert re.search(r"^out degree +min 2, mean 3.556, max 4 *$", shown, re.MULTILINE)
+    assert re.search(r"^size bytes +1 808 *$", shown, re.MULTILINE) and "{" not in shown
+
+
+def test_keys_of_machine_files_are_listed():
+    rows = json.loads(CliRunner().invoke(application(), ["list", "keys", "--json"]).stdout)
+    ways = next(row for row in rows if row["key"] == "l2.ways")
+    assert ways["unit"] == "ways" and re.fullmatch(r"1 to \d+", ways["range"]) and ways["why"]
+    assert {row["key"] for row in rows} >= {"scu.width", "mff.ports", "dram.timing.cl"}
+
+
+def test_a_place_for_traces_is_checked_before_anything_is_loaded(tmp_path):
+    (tmp_path / "file").write_text("x")
+    for place, why in ((tmp_path / "file", "is there already"), (tmp_path / "file" / "in", "cannot be written")):
+        done = CliRunner().invoke(application(), ["run", "bfs", "--graph", "no-such", "--export-trace", str(place)])
+        assert f"--export-trace {place}: " in str(done.exception) and why in str(done.exception)

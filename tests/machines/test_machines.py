@@ -52,8 +52,12 @@ def test_parameters_are_flat_and_complete():
     [
         (
             {"clocks.core_mhs": 1},
-            "unknown machine key 'clocks.core_mhs'; did you mean clocks.core_mhz? "
-            "(valid keys: clocks.core_mhz, clocks.noc_mhz, clocks.l2_mhz)",
+            "unknown machine key 'clocks.core_mhs': did you mean 'clocks.core_mhz'? "
+            "choose one of clocks.core_mhz, clocks.noc_mhz, clocks.l2_mhz",
+        ),
+        (
+            {"l2.wasy": 1},
+            "unknown machine key 'l2.wasy': did you mean 'l2.ways' or 'l2.halves'? ('warpsift list keys' lists all)",
         ),
         ({"l2.ways": "many"}, "machine 'gtx980': key 'l2.ways': Expected `int`, got `str`"),
         (
@@ -91,8 +95,14 @@ def test_errors_name_the_key(overrides, message):
 
 
 def test_unknown_machines_and_broken_files(tmp_path):
-    with pytest.raises(MachineError, match=r"no machine 'gtx9': known are a100, gtx480, gtx480-gpgpusim3, "):
+    with pytest.raises(MachineError, match="no machine 'gtx9': did you mean 'gtx980' or 'gtx480'"):
         load_machine("gtx9")
+    with pytest.raises(MachineError) as error:
+        load_machine("qqqq")
+    assert str(error.value) == (
+        "no machine 'qqqq': choose one of a100, gtx480, gtx480-gpgpusim3, ... ('warpsift list machines' lists all), "
+        "or give the path of a .toml file"
+    )
     (tmp_path / "a.toml").write_text('extends = "a"\n')
     with pytest.raises(MachineError, match="extends itself"):
         load_machine(tmp_path / "a.toml")
@@ -100,7 +110,7 @@ def test_unknown_machines_and_broken_files(tmp_path):
     with pytest.raises(MachineError, match=r"b\.toml"):
         load_machine(tmp_path / "b.toml")
     (tmp_path / "c.toml").write_text('extends = "gtx980"\n[dram]\nextends = "sdram"\n')
-    with pytest.raises(MachineError, match=r"no memory 'sdram' for dram\.extends: known are "):
+    with pytest.raises(MachineError, match=r"no memory 'sdram' for dram\.extends: choose one of "):
         load_machine(tmp_path / "c.toml")
     (tmp_path / "d.toml").write_text('extends = "gtx980"\n[l3]\nsize_bytes = 1\n')
     with pytest.raises(MachineError, match=r"unknown machine key 'l3\.size_bytes'"):

@@ -48,7 +48,7 @@ def test_where(records):
     assert len(where(rows, ["edges > 1e1", "nodes != 25"])) == 8
     assert where(rows, ["graph = 'a and b'"]) == []
     with pytest.raises(
-        QueryError, match=r"^unknown column 'grap': did you mean 'graph'\? choose one of algorithm, graph"
+        QueryError, match=r"^unknown column 'grap': did you mean 'graph'\? \('warpsift results --json' "
     ):
         where(rows, ["grap=kron"])
     assert named_in(["algorithm = 'x and y' and seed>=2", "l2.size_bytes<1e6", "kron"]) == {

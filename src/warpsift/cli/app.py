@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from warpsift.graph import CsrGraph
 
+CONTEXT = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
     cls=OneLineErrors,
     help="A design lab for graph processing on GPUs with special hardware units.",
@@ -23,8 +24,8 @@ app = typer.Typer(
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings=CONTEXT,
 )
-CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
 def _print_version(wanted: bool) -> None:

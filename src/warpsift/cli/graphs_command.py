@@ -49,7 +49,23 @@ def info(
         return
     from warpsift.report.screen_tables import table_of
 
-    console().print(table_of("", ["", ""], [[k.replace("_", " "), v] for k, v in facts.items()]))
+    rows = [[name.replace("_", " "), _fact(value)] for name, value in facts.items()]
+    console().print(table_of("", ["", ""], rows))
+
+
+def _fact(value: Any) -> str:
+    """A fact as a person reads it; `--json` has it in full."""
+    from warpsift.report.screen_tables import thousands
+
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name.replace('_', ' ')} {_fact(each)}" for name, each in value.items())
+    return thousands(value) if isinstance(value, int) else str(value)
 
 
 class Listing(StrEnum):
@@ -57,19 +73,22 @@ class Listing(StrEnum):
     algorithms = "algorithms"
     units = "units"
     machines = "machines"
+    keys = "keys"
     readings = "readings"
 
 
 @app.command("list", context_settings=CONTEXT)
 def list_(what: Annotated[Listing, typer.Argument()], as_json: JsonOption = False) -> None:
     """List what there is: graphs (generators and stand-ins for the papers' graphs), algorithms,
-    units, machines, readings (what the papers leave open, how each reading settles it, and the evidence).
+    units, machines, keys (every number of a machine file that --set can change), readings (what the papers
+    leave open, how each reading settles it, and the evidence).
 
     \b
     Examples:
       warpsift list graphs
       warpsift list readings
       warpsift list units
+      warpsift list keys
     """
     from warpsift.report.screen_tables import table_of
 
@@ -91,6 +110,15 @@ def _machines() -> list[dict[str, Any]]:
     from warpsift.machines import load_machine, machine_names
 
     return [{"name": name, "description": load_machine(name).description} for name in machine_names()]
+
+
+def _keys() -> list[dict[str, Any]]:
+    from warpsift.machines import Machine
+    from warpsift.machines.ranges import declared
+    from warpsift.machines.unit_sections import spec_types
+
+    found = [*declared(Machine), *(key for name, kind in spec_types().items() for key in declared(kind, f"{name}."))]
+    return [{"key": each.key, "unit": each.unit, "range": each.range, "why": each.reason} for each in found]
 
 
 def _algorithms() -> list[dict[str, Any]]:
@@ -125,5 +153,6 @@ LISTED: dict[Listing, Callable[[], list[dict[str, Any]]]] = {
     Listing.algorithms: _algorithms,
     Listing.units: _units,
     Listing.machines: _machines,
+    Listing.keys: _keys,
     Listing.readings: _readings,
 }

@@ -68,6 +68,7 @@ def run_algorithm(algorithm: str, given: Given) -> None:
     check_subject(algorithm, graph, given.pop("trace", None))
     extras = Extras.taken_from(given, f"{algorithm} on {graph}")
     overrides = overrides_of(given.pop("settings", None), given.pop("ideal", None))
+    extras.check()
     interval = extras.sample_interval_cycles
     request = make_request(
         algorithm, graph, given | {"overrides": overrides, "sample_interval_cycles": interval}
@@ -93,6 +94,7 @@ def run_without_algorithm(given: Given) -> None:
     trace: str = given["trace"]
     extras = Extras.taken_from(given, f"trace {trace}")
     overrides = overrides_of(given.get("settings"), given.get("ideal"))
+    extras.check()
     interval = extras.sample_interval_cycles
     with extras.observing() as observer:
         result = time_trace(

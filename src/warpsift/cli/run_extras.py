@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from warpsift.algorithms import ALGORITHMS
@@ -63,6 +65,17 @@ class Extras:
 
         check_path(self.timeline)
         return SAMPLE_INTERVAL_CYCLES
+
+    def check(self) -> None:
+        """Raise if what was asked for cannot be written; ask before anything is loaded."""
+        if self.export_trace is None:
+            return
+        folder = Path(self.export_trace)
+        there = next((place for place in (folder, *folder.parents) if os.path.exists(place)), Path())
+        if there == folder and (not folder.is_dir() or any(folder.iterdir())):
+            raise RequestError(f"--export-trace {folder}: is there already; name a new or an empty folder")
+        if not there.is_dir() or not os.access(there, os.W_OK):
+            raise RequestError(f"--export-trace {folder}: {there} cannot be written; name another place")
 
     @contextmanager
     def observing(self) -> Iterator[Observer]:

@@ -20,8 +20,16 @@ class CommandLineError(WarpsiftError):
     """A command line that cannot be understood."""
 
 
+# What a newcomer needs stands first in the help.
+ORDER = ("run", "compare", "info", "list", "sweep", "results", "pareto", "explore", "reproduce", "claims", "validate")
+
+
 class OneLineErrors(typer.core.TyperGroup):
     """The group of all commands."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        found = super().list_commands(ctx)
+        return [*(name for name in ORDER if name in found), *(name for name in found if name not in ORDER)]
 
     def make_context(self, *args: Any, **extra: Any) -> Any:
         with _one_line():

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
+from difflib import get_close_matches
 
-from warpsift.errors import WarpsiftError
+from warpsift.errors import MOST_LISTED, NEAREST, WarpsiftError, nearest
 
 
 class CostError(WarpsiftError):
@@ -28,10 +28,12 @@ class CactiError(CostError):
     """An array lies outside the shipped CACTI table, or CACTI itself failed."""
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """The message for a name that does not exist: what was asked for, the nearest name, all names."""
+def unknown(what: str, name: str, known: Iterable[str], listing: str = "'warpsift costs show'") -> str:
+    """The message for a name that does not exist: what was asked for, the nearest names, who lists all."""
     names = sorted(known)
     lower = {known_name.lower(): known_name for known_name in names}
-    near = difflib.get_close_matches(name.lower(), lower, n=1)
-    hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
+    near = [lower[each] for each in get_close_matches(name.lower(), lower, NEAREST)]
+    if len(names) > MOST_LISTED:
+        return f"unknown {what} {name!r}: {nearest(near, names, listing)}"
+    hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"unknown {what} {name!r}.{hint} Known: {', '.join(names)}."

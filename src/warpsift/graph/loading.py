@@ -180,5 +180,5 @@ def _unknown(name: str) -> str:
     forms = dict(zip([*KINDS, "grid"], kinds, strict=True))
     nearest = dict.fromkeys(forms.get(word, word) for word in near)
     hint = f"did you mean {' or '.join(nearest)}?" if near else ""
-    every = f"write a file's path, {', '.join(presets())}, or one of {', '.join(kinds)}"
-    return f"no file and no graph is called {name!r}; {hint or every}"
+    few = "write a file's path, or a name such as kron-14, grid-64x64 or cond"
+    return f"no file and no graph is called {name!r}; {hint or few} ('warpsift list graphs' lists all)"

@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from warpsift.errors import LONGEST_COMPARED, NEAREST, nearest, unknown
 from warpsift.machines.ranges import declared, either, shown
 from warpsift.machines.spec import Machine, MachineError
 from warpsift.machines.toml_file import is_there, read_toml
@@ -25,7 +26,6 @@ from warpsift.machines.unit_sections import spec_types
 _FOLDER = Path(__file__).parent
 DEEPEST = 3  # sections within sections: dram.timing.cl has two; one more to name what is wrong
 LONGEST_CHAIN = 16  # machines that extend one another
-MOST_LISTED = 300  # characters of valid keys in an error line
 
 
 def machine_names() -> list[str]:
@@ -79,8 +79,9 @@ def _flat(tree: Mapping[str, Any]) -> dict[str, Any]:
 def _read(name: str, chain: tuple[Path, ...]) -> dict[str, Any]:
     path = Path(name) if name.endswith(".toml") else _FOLDER / f"{name}.toml"
     if not is_there(path):
-        known = ", ".join(machine_names())
-        raise MachineError(f"no machine {shown(name)}: known are {known}; or give the path of a .toml file")
+        near = difflib.get_close_matches(name[:LONGEST_COMPARED], machine_names(), NEAREST)
+        known = nearest(near, machine_names(), "'warpsift list machines'")
+        raise MachineError(f"no machine {shown(name)}: {known}, or give the path of a .toml file")
     if path.resolve() in chain:
         steps = " -> ".join(step.name for step in (*chain, path))
         raise MachineError(f"machine {shown(name)} extends itself: {steps}")
@@ -129,8 +130,9 @@ def _resolve_memory(tree: dict[str, Any], path: Path) -> bool:
         return False
     name = section.pop("extends")
     if name not in memory_names():
-        known = ", ".join(memory_names())
-        raise MachineError(f"machine file {path.name}: no memory {shown(name)} for dram.extends: known are {known}")
+        near = difflib.get_close_matches(str(name)[:LONGEST_COMPARED], memory_names(), NEAREST)
+        known = nearest(near, memory_names(), f"the folder {_FOLDER / 'dram'}")
+        raise MachineError(f"machine file {path.name}: no memory {shown(name)} for dram.extends: {known}")
     tree["dram"] = _merge(read_toml(_FOLDER / "dram" / f"{name}.toml"), section)
     return True
 
@@ -151,13 +153,8 @@ def _unknown(key: str) -> MachineError:
     if inside:
         return MachineError(f"machine key {key!r} is a section: write [{key}] and in it keys such as {inside[0]}")
     section = key.rpartition(".")[0]
-    near = [k for k in valid if k.rpartition(".")[0] == section] if section in sections and section else []
-    close = difflib.get_close_matches(key[:200], valid, 1)
-    hint = f"; did you mean {close[0]}?" if close else ""
-    what = f"valid keys: {', '.join(near)}" if near else f"sections: {', '.join(filter(None, sections))}"
-    if len(what) > MOST_LISTED:
-        what = what[:MOST_LISTED].rpartition(",")[0] + ", ..."
-    return MachineError(f"unknown machine key {shown(key)}{hint} ({what})")
+    siblings = [k for k in valid if k.rpartition(".")[0] == section] if section in sections and section else []
+    return MachineError(unknown("machine key", shown(key)[1:-1], siblings or valid, "'warpsift list keys'"))
 
 
 def _override(tree: dict[str, Any], key: str, value: Any) -> None:

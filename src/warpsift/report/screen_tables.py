@@ -6,6 +6,7 @@ a pipe gets them all.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ def thousands(value: float) -> str:
 
 
 class FittingTable:
-    """A plain table; the first column is left-aligned, the others right-aligned. Cells are text, never markup."""
+    """A plain table: numbers are right-aligned, words left-aligned. Cells are text, never markup."""
 
     def __init__(
         self, title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], important: Sequence[str] = ()
@@ -65,6 +66,10 @@ class FittingTable:
     def _is_long(self, column: int) -> bool:
         return any(cell_len(cell) > LONG_TEXT and " " in cell for cell in self._cells(column))
 
+    def _is_numbers(self, column: int) -> bool:
+        """Whether every cell that says something begins with a digit, as 1 234, 21.4 % and -0.5 do."""
+        return all(re.match(r"[-−+~<]?[\d.]", row[column]) for row in self._rows if row[column])
+
     def _least_width(self, columns: Sequence[int]) -> int:
         total = PADDING * (len(columns) - 1)
         for column in columns:
@@ -79,7 +84,7 @@ class FittingTable:
     def _table(self, columns: Sequence[int]) -> Table:
         table = Table(title=Text(self._title), title_justify="left", header_style="bold", box=None, pad_edge=False)
         for column in columns:
-            justify: Any = "right" if column else "left"
+            justify: Any = "right" if column and self._is_numbers(column) else "left"
             table.add_column(Text(self._columns[column]), justify=justify, no_wrap=not self._is_long(column))
         for row in self._rows:
             table.add_row(*(Text(row[column]) for column in columns))

@@ -205,7 +205,8 @@ def _owned(choice: Choice, section: str, path: Path) -> Choice:
         raise ReadingError(f"{where}: a choice needs its evidence: the sentence or the file that supports it")
     for key in flat(choice.set):
         if not key.startswith("costs.") and key not in machine_keys():
-            raise ReadingError(f"{where}: {unknown('machine parameter', key, machine_keys())}")
+            known = unknown("machine parameter", key, machine_keys(), "'warpsift list keys'")
+            raise ReadingError(f"{where}: {known}")
     return msgspec.structs.replace(choice, unit=section)
 
 

@@ -169,7 +169,8 @@ def _not_an_option(name: str, chosen: Algorithm, known: type[Options]) -> str:
     owners = all_options().get(name)
     if owners:
         return f"'{name}' is an option of {', '.join(owners)}, not of {chosen.name}: leave it out"
-    return unknown(f"option of {chosen.name}", name, sorted({*REQUEST_FIELDS, *option_names(known)}))
+    names = sorted({*REQUEST_FIELDS, *option_names(known)})
+    return unknown(f"option of {chosen.name}", name, names, f"'warpsift run {chosen.name} --help'")
 
 
 def algorithm_named(name: str) -> Algorithm:

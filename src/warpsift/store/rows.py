@@ -113,7 +113,7 @@ def columns_of(rows: Iterable[Row]) -> list[str]:
 
 def need_column(name: str, rows: Sequence[Row]) -> str:
     if not any(name in row for row in rows):
-        raise QueryError(unknown("column", name, columns_of(rows)))
+        raise QueryError(unknown("column", name, columns_of(rows), "'warpsift results --json'"))
     return name
 
 

@@ -140,8 +140,8 @@ def _check_keys(alternative: Mapping[str, Any]) -> None:
         section = name.rpartition(".")[0]
         if section:
             siblings = [key for key in machine if key.rpartition(".")[0] == section]
-            raise SweepError(unknown("machine parameter", name, siblings or list(machine)))
-        raise SweepError(unknown("key", name, own) + ", or a machine parameter (l2.ways)")
+            raise SweepError(unknown("machine parameter", name, siblings or list(machine), "'warpsift list keys'"))
+        raise SweepError(unknown("key", name, own, "'warpsift run --help'") + ", or a machine parameter (l2.ways)")
 
 
 def _request(choice: Mapping[str, Any], folder: Path | None) -> Request:
@@ -188,7 +188,8 @@ def _check_gpu(gpu: str) -> None:
     from warpsift.machines import load_machine, machine_names
 
     if not gpu.endswith(".toml") and gpu not in machine_names():
-        raise RequestError(unknown("gpu", gpu, machine_names()) + ", or give the path of a .toml file")
+        known = unknown("gpu", gpu, machine_names(), "'warpsift list machines'")
+        raise RequestError(f"{known}, or give the path of a .toml file")
     load_machine(gpu)
 
 
