@@ -95,18 +95,23 @@ def machines() -> str:
     def rows(struct: type, prefix: str = "") -> Iterator[tuple[Any, ...]]:
         for key in declared(struct, prefix):
             default = "must be given" if key.default is msgspec.NODEFAULT else f"`{key.default}`"
+            default = "empty" if key.default == "" else default
             yield f"`{key.key}`", key.unit, default, key.range, key.reason
 
     head = ("key", "unit", "default", "range", "why")
     parts = [
         "# Machine files\n",
         "A machine is a TOML file. `extends` names another, shipped or beside the file, and then only what differs "
-        "is said. `[dram] extends` names a memory. The shipped files, with the source of every number, are in "
-        "`src/warpsift/machines/`; `warpsift list machines` names them.\n",
+        "is said. `[dram] extends` names a memory. `warpsift list machines` names the shipped files, which have the "
+        "source of every number beside it: [gtx980](#gtx980-as-shipped), for one. `warpsift list keys` prints this "
+        "table.\n",
         table(head, rows(Machine)),
     ]
     for section, kind in spec_types().items():
         parts += [f"## [{section}]\n", f"{first_line(kind)}\n", table(head, rows(kind, f"{section}."))]
+    for title, name in (("gtx980, as shipped", "gtx980"), ("Its memory", "dram/gddr5-7010-gtx980")):
+        text = (Path(warpsift.__file__).parent / "machines" / f"{name}.toml").read_text(encoding="utf-8")
+        parts += [f"## {title}\n", f"```toml\n{text.rstrip()}\n```\n"]
     return "\n".join(parts)
 
 

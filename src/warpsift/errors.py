@@ -18,7 +18,7 @@ class WarpsiftError(Exception):
         return one_line(super().__str__())
 
 
-MOST_LISTED = 8  # names that an error lists; of more the nearest few, and who lists all
+MOST_LISTED = 10  # names that an error lists; of more the nearest few, and who lists all
 NEAREST = 3
 
 

@@ -224,7 +224,7 @@ def test_overrides():
     table = gpu_table("gtx980").override({"board": 20.0})
     assert table.coefficients["board"].value == 20.0
     assert gpu_table("gtx980").coefficients["board"].value == 15.76
-    with pytest.raises(CostNameError, match=r"^unknown coefficient of gtx980 'bord'. Did you mean 'board'\?"):
+    with pytest.raises(CostNameError, match=r"^unknown coefficient of gtx980 'bord': did you mean 'board'\?"):
         gpu_table("gtx980").override({"bord": 1.0})
     with pytest.raises(CostTableError, match="a cost cannot be negative"):
         gpu_table("gtx980").override({"board": -1.0})
