@@ -121,6 +121,7 @@ def successors(
     graph: GraphOption,
     gpu: GpuName = "gtx980",
     algorithms: Annotated[str, typer.Option(help="Separated by commas.")] = "bfs,sssp",
+    units: Annotated[str, typer.Option(help="Separated by commas: scu, scu-slice, iru.")] = "scu,scu-slice,iru",
     set_: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -129,6 +130,7 @@ def successors(
     \b
     Example:
       warpsift study successors --graph kron-14
+      warpsift study successors --graph kron-14 --algorithms bfs,sssp,pagerank --units iru
       warpsift study successors --graph cond --gpu tx1 --set scu.other_life=persistent
     """
     from warpsift.report.progress import Progress
@@ -138,7 +140,7 @@ def successors(
     names = [algorithm_named(name).name for name in algorithms.split(",")]
     loaded = load_for(graph, f"successors on {graph}")
     with Progress(f"successors on {graph}") as progress:
-        rows = module.study(loaded, names, gpu, overrides_of(set_), progress.note)
+        rows = module.study(loaded, names, gpu, overrides_of(set_), units.split(","), progress.note)
     columns = ["algorithm", "design", "cycles", "speedup", "energy", "flits", "mm2", "check"]
     _show(rows, columns, (None, None), as_json)
 

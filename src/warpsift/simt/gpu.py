@@ -108,8 +108,8 @@ class Gpu:
             self.threads = bases[0] if len(bases) == 1 else type("Threads", bases, {})
 
     def bind(self, unit: str, binding: Any) -> None:
-        """Set what the commands to a unit work on, for the launches that follow."""
-        self.bindings = {**self.bindings, unit: binding}
+        """Set what the commands to a unit work on, for the launches that follow; None: nothing any more."""
+        self.bindings = {name: bound for name, bound in {**self.bindings, unit: binding}.items() if bound is not None}
 
     def progressed(self, share: float) -> None:
         """A driver tells how much of its work is done, roughly, from 0 to 1."""

@@ -9,14 +9,16 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from warpsift.errors import unknown
 from warpsift.graph import CsrGraph
 from warpsift.machines import Machine, load_machine
 from warpsift.run.execute import simulate
 from warpsift.run.interconnect import flits
 from warpsift.run.record import RunResult
-from warpsift.units import unit_named
+from warpsift.units import UnitError, unit_named
 
 Row = dict[str, Any]
+UNITS = ("scu", "scu-slice", "iru")
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,12 @@ def designs_for(machine: Machine) -> list[Design]:
     if width > 1:  # more lanes want more sets at each slice
         more = {"scu_slice.sets_per_slice": 64, "scu_slice.probes_per_slice": 256}
         found.append(Design(f"scu-slice, {wide} lanes, 64 sets", "scu-slice", {**lanes(wide), **more}))
-    return found
+    hashes = [
+        ("iru", {}),
+        ("iru, 16 entries", {"iru.hash_entries": 16}),
+        ("iru, 256 entries", {"iru.hash_entries": 256}),
+    ]
+    return [*found, *(Design(name, "iru", settings) for name, settings in hashes)]
 
 
 def study(
@@ -51,10 +58,14 @@ def study(
     algorithms: Iterable[str],
     gpu: str,
     overrides: Mapping[str, Any] | None = None,
+    units: Iterable[str] = UNITS,
     note: Callable[[str], None] = lambda text: None,
 ) -> list[Row]:
     """Rows of algorithm and design; those that a unit has no driver for are left out."""
-    common = dict(overrides or {})
+    common, units = dict(overrides or {}), tuple(units)
+    for name in units:
+        if name not in UNITS:
+            raise UnitError(unknown("unit of this study", name, UNITS))
     rows: list[Row] = []
     for algorithm in algorithms:
         # PageRank's iterations are alike; two of them are enough for a ratio
@@ -62,7 +73,7 @@ def study(
         note(f"{algorithm}, plain")
         plain = simulate(algorithm, graph, gpu=gpu, style="frontier", overrides=common, **choices)
         for design in designs_for(load_machine(gpu, common)):
-            if algorithm not in unit_named(design.unit).drivers(None):
+            if design.unit not in units or algorithm not in unit_named(design.unit).drivers(None):
                 continue
             note(f"{algorithm}, {design.name}")
             settings = {**common, **design.settings}

@@ -23,6 +23,7 @@ BUILT_IN = {
     "mff": "warpsift.units.mff",
     "next_line": "warpsift.units.next_line",
     "scu_slice": "warpsift.units.scu.slice_unit",
+    "iru": "warpsift.units.iru",
 }
 ENTRY_POINTS = "warpsift.units"
 NO_UNIT = "none"

@@ -117,7 +117,7 @@ def run(gpu: Gpu, graph: CsrGraph, options: SsspOptions) -> Outcome:
     while iterations != options.max_iterations:
         if len(nodes):
             iterations += 1
-            _expand(gpu, state, work)
+            expand_frontier(gpu, state, work)
             nodes.clear()
             _contract(gpu, state, edges, state.far[0], threshold, work)
             gpu.progressed(work.nodes_processed / (2 * graph.nodes))  # a node is expanded about twice
@@ -153,7 +153,8 @@ def allocate(gpu: Gpu, graph: CsrGraph, source: int) -> State:
     return state
 
 
-def _expand(gpu: Gpu, state: State, work: Work) -> None:
+def expand_frontier(gpu: Gpu, state: State, work: Work) -> None:
+    """All neighbours of the node frontier, with their costs, into the edge frontier."""
     device, nodes, edges = state.device, state.nodes, state.edges
     count = len(nodes)
     edges.reserve(int(device.graph.out_degrees[nodes.node.host[:count]].sum()))
