@@ -31,7 +31,8 @@ class IruComponent(UnitComponent):
         state.allocate(arena, machine)
 
     def begin(self, arena: Arena, launch: LaunchInfo) -> None:
-        self._stream, self._loads = launch.bindings.get(self.name), 0
+        self._stream: Any = launch.bindings.get(self.name)
+        self._loads = 0
         state.begin_stream(arena, self._stream, self._machine)
         if self._stream is not None and self._stream.count:
             arena.arrays["sockets"][0].awake |= 1 << state.SOCKET
@@ -43,8 +44,8 @@ class IruComponent(UnitComponent):
 
     def balances(self, arrays: Mapping[str, Any], counters: Mapping[str, int]) -> dict[str, tuple[int, int]]:
         stream, U = self._stream, arrays["iru"][0]
-        kept = stream.kept if stream is not None and self._loads else 0
-        merged = stream.count - kept if kept else 0
+        asked = stream is not None and self._loads > 0
+        kept, merged = (stream.kept, stream.count - stream.kept) if asked else (0, 0)
         return {
             "warps that asked the reorder unit": (counters["iru_loads"], self._loads),
             "commands to the reorder unit answered": (int(U.waiting), 0),
