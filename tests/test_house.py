@@ -43,7 +43,7 @@ ORDER = (
     ("store",),
     ("sweep",),
     ("report",),
-    ("studies", "traces", "validation", "hdl"),
+    ("search", "studies", "traces", "validation", "hdl"),
     ("cli",),
     ("__main__",),
 )

@@ -18,6 +18,7 @@ SLOW = (
     "machines/test_odd_machines.py",
     "report",
     "run",
+    "search/test_search_runs.py",
     "store/test_asking.py",
     "studies",
     "sweep/test_isolation.py",

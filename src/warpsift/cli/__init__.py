@@ -26,6 +26,7 @@ def application() -> Any:
         hdl_command,
         reproduce_command,
         run_command,
+        search_command,
         study_command,
         sweep_command,
         validate_command,

@@ -16,7 +16,7 @@ from pathlib import Path
 _PACKAGE = Path(__file__).parent.parent
 _SUFFIXES = (".py", ".toml", ".csv")
 # They read results and machines, and no run reads them. (`tests/test_house.py` holds that nothing below imports them.)
-SHOWING = ("cli", "report", "studies", "traces", "validation", "hdl")
+SHOWING = ("cli", "report", "search", "studies", "traces", "validation", "hdl")
 
 
 def sources(package: Path = _PACKAGE) -> list[Path]:

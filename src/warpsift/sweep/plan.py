@@ -35,17 +35,21 @@ class Point:
         return self.version, self.package, to_json(self.request.as_dict()), to_json(self.graph), machine
 
 
-def plan(requests: Iterable[Request], note: Callable[[str], None] | None = None) -> list[Point]:
+def plan(
+    requests: Iterable[Request],
+    note: Callable[[str], None] | None = None,
+    graphs: dict[str, dict[str, Any]] | None = None,
+) -> list[Point]:
     """The points of a sweep, without repetition; points of one graph lie together, so that it is loaded once.
 
-    Loads every graph to know its content; `note` hears which.
+    Loads every graph to know its content; `note` hears which. `graphs` keeps what was read for the next plan.
     """
     from warpsift.store.source_version import source_version
     from warpsift.version import __version__
 
     version = source_version()
     wanted = list(requests)
-    graphs: dict[str, dict[str, Any]] = {}
+    graphs = {} if graphs is None else graphs
     for request in wanted:
         name = graph_key(request)
         if name not in graphs:

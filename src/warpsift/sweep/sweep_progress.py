@@ -73,7 +73,7 @@ class SweepProgress:
 
     def start(self, points: list[Point], missing: list[Point]) -> None:
         """The work is known; what is stored already does not count."""
-        self._total = len(missing)
+        self._total, self._done, self._failed = len(missing), 0, 0  # a search starts anew with every batch
         self._estimate = SweepEstimate(missing)
         self._started = self._said = time.monotonic()
         if self._bar is not None:

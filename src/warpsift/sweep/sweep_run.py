@@ -56,12 +56,17 @@ class Results:
 
     def __getitem__(self, request: Request) -> Record:
         """The finished record of a request; a failed or missing one is an error that says why."""
+        record = self.of(request)
+        if record.status != "done":
+            raise FailedRun(f"{request.algorithm} on {request.graph} failed: {record.error}")
+        return record
+
+    def of(self, request: Request) -> Record:
+        """The record of a request, finished or failed."""
         point = self._points.get(to_json(request.as_dict()))
         record = None if point is None else self._records.get(point.key)
         if record is None:
             raise KeyError(f"{request.algorithm} on {request.graph} was not part of this sweep")
-        if record.status != "done":
-            raise FailedRun(f"{request.algorithm} on {request.graph} failed: {record.error}")
         return record
 
     def __iter__(self) -> Iterator[Record]:
