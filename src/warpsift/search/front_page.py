@@ -12,7 +12,12 @@ from warpsift.report.provenance import command_of, provenance_of
 from warpsift.search.search_run import Found
 from warpsift.search.tried import Tried
 
-LABELS = {"time": "time, s", "energy": "energy, J", "area": "area of the unit, mm2 at 32 nm"}
+# objective -> its column in tables, what its cost is multiplied by, its axis
+SHOWN = {
+    "time": ("time_us", 1e6, "time, us"),
+    "energy": ("energy_mj", 1e3, "energy, mJ"),
+    "area": ("area_mm2", 1.0, "area of the unit, mm2 at 32 nm"),
+}
 ON_FRONT, BEATEN, OVER = "front", "beaten by another", "over a bound"
 
 
@@ -33,10 +38,19 @@ def rows(found: Found) -> list[dict[str, Any]]:
     """Every design that ran, in the order in which it was tried."""
     on_front = {tried.design for tried in found.front}
     return [
-        {"tried": number, **tried.choices, **tried.costs, "state": _state(tried, on_front)}
+        {"tried": number, **tried.choices, **_shown(tried), "state": _state(tried, on_front)}
         for number, tried in enumerate(found.tried, 1)
         if not tried.problem
     ]
+
+
+def _column(objective: str) -> tuple[str, float, str]:
+    return SHOWN.get(objective, (objective, 1.0, objective))
+
+
+def _shown(tried: Tried) -> dict[str, float]:
+    """Costs in the units that one says them in."""
+    return {_column(name)[0]: value * _column(name)[1] for name, value in tried.costs.items()}
 
 
 def _state(tried: Tried, on_front: set[Any]) -> str:
@@ -54,22 +68,11 @@ def write_page(found: Found, path: Path, command: str) -> Path:
     for row in data:
         if designs[row["tried"]] in commands:
             row[COMMAND] = commands[designs[row["tried"]]]
-    figures = [
-        Figure(
-            f"{y} against {x}",
-            Chart(
-                "scatter", x=x, y=y, series="state", x_label=LABELS.get(x, x), y_label=LABELS.get(y, y), better="lower"
-            ),
-            data,
-            notes=["Means over the workloads are geometric. Left and below is better."],
-            commands=(command,),
-        )
-        for x, y in itertools.combinations(reversed(spec.objectives), 2)
-    ]  # fmt: skip
-    if len(spec.objectives) == 1:
+    pairs = list(itertools.combinations(reversed(spec.objectives), 2))
+    figures = [_figure(f"{y} against {x}", _column(x), _column(y), data, command) for x, y in pairs]
+    if not pairs:
         only = spec.objectives[0]
-        chart = Chart("scatter", x="tried", y=only, series="state", y_label=LABELS.get(only, only), better="lower")
-        figures = [Figure(f"{only} by design", chart, data, commands=(command,))]
+        figures = [_figure(f"{only} by design", ("tried", 1.0, "tried"), _column(only), data, command)]
     workloads = dict.fromkeys(f"{r.algorithm} on {r.graph}" for r in spec.requests(found.tried[0].design))
     report = Report(
         "Search for the best designs",
@@ -81,6 +84,14 @@ def write_page(found: Found, path: Path, command: str) -> Path:
         command=command,
     )
     return write_report(path, report)
+
+
+def _figure(
+    title: str, x: tuple[str, float, str], y: tuple[str, float, str], data: list[dict[str, Any]], command: str
+) -> Figure:
+    chart = Chart("scatter", x=x[0], y=y[0], series="state", x_label=x[2], y_label=y[2], better="lower")
+    notes = ["Means over the workloads are geometric. Left and below is better."]
+    return Figure(title, chart, data, notes=notes, commands=(command,))
 
 
 def area_note(found: Found) -> list[str]:
