@@ -50,6 +50,14 @@ def test_a_page_without_a_paper_has_no_verdict():
     assert "verdict" not in page_text(Report("Title", [plain])).split("<main>")[1]
 
 
+@pytest.mark.parametrize("conclusive", [True, False])
+def test_links_within_a_page_lead_somewhere(conclusive):
+    page = page_text(Report("Title", [figure(MIXED)], conclusive=conclusive))
+    targets = re.findall(r'href="#([\w-]+)"', page)
+    assert targets and [name for name in targets if f'id="{name}"' not in page] == []
+    assert ("verdict" in targets) == conclusive
+
+
 def test_opposite_is_said_in_the_figures_table_too():
     assert comparison_table(figure(MIXED)).count("opposite: the paper gains, we lose") == 1
     assert opposite_words(1.2, 0.8, "higher") == "opposite: the paper loses, we gain"

@@ -77,6 +77,7 @@ def _figure_files(figure: Figure, name: str, folder: Path) -> list[tuple[str, Pa
 def page_text(report: Report, links: list[list[tuple[str, str]]] | None = None) -> str:
     """The page as HTML."""
     names = _names(report)
+    verdict = verdict_html(report, names)
     script, style = _asset("report.js"), _asset("report.css")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
@@ -110,10 +111,10 @@ def page_text(report: Report, links: list[list[tuple[str, str]]] | None = None) 
 <output id="found" for="filter"></output>
 </form></div>
 <div class="layout">
-<nav class="contents" aria-label="Contents"><ol>{_verdict_link(report)}{contents}
+<nav class="contents" aria-label="Contents"><ol>{_verdict_link(verdict)}{contents}
 <li><a href="#about">Where these numbers come from</a></li></ol></nav>
 <main>
-{verdict_html(report, names)}
+{verdict}
 {"".join(figures)}
 {parts.provenance(report.provenance)}
 </main>
@@ -125,8 +126,9 @@ def page_text(report: Report, links: list[list[tuple[str, str]]] | None = None) 
 """
 
 
-def _verdict_link(report: Report) -> str:
-    return '<li><a href="#verdict">What comes out</a></li>' if any(f.paper_values for f in report.figures) else ""
+def _verdict_link(verdict: str) -> str:
+    """A page that concludes nothing has no verdict to lead to."""
+    return '<li><a href="#verdict">What comes out</a></li>' if verdict else ""
 
 
 def _asset(name: str) -> str:
