@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 
-from support.odd_machines import KEYS, one_key_machines, random_machine, try_machine
+from support.odd_machines import KEYS, UNITS, one_key_machines, random_machine, try_machine
 from warpsift.machines import MachineError, load_machine
 
 TRIES = int(os.environ.get("WARPSIFT_ODD_MACHINES", "60"))
@@ -32,7 +32,7 @@ def test_random_tiny_machines(first):
 def unit_number(number: int, key: str) -> int:
     """The number of a case that runs the unit whose section the key is in, otherwise any."""
     unit = {"scu": 1, "mff": 2, "scu_slice": 5, "iru": 6}.get(key.partition(".")[0], (number // 4) % 4)
-    return 16 * (number % 4) + 4 * unit + number % 4
+    return 4 * (len(UNITS) * (number % 4) + unit) + number % 4
 
 
 def test_single_keys_at_one_and_at_their_bounds():

@@ -234,11 +234,13 @@ def try_machine(base: str, overrides: dict[str, Any], number: int, engine_of: Ca
         text = str(error)
         return "refused" if "\n" not in text and len(text) < 500 else f"a bad error line: {text}"
     algorithm, unit = list(ALGORITHMS)[number % 4], UNITS[(number // 4) % len(UNITS)]
+    plugged = resolve(unit)
+    if plugged is not None and plugged.style is not None and algorithm not in plugged.drivers(None):
+        algorithm = next(iter(plugged.drivers(None)))
     chosen = ALGORITHMS[algorithm]
     limit = 3 if algorithm == "pagerank" else None
     graph, options = chosen.prepare(load_graph(GRAPHS[(number // 16) % 4]), chosen.options(max_iterations=limit))
     style = chosen.styles[("frontier", "vertex")[number % 2]]
-    plugged = resolve(unit)
     driver = style if plugged is None or plugged.style is None else plugged.driver(algorithm, machine)
     try:
         rehearse(driver, chosen, options, machine)
