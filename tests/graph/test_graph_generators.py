@@ -12,6 +12,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 from warpsift.graph import CsrGraph, describe, list_graphs, load_graph
 from warpsift.graph.generators.delaunay import delaunay, triangulation_edges
 from warpsift.graph.generators.names import KINDS
+from warpsift.graph.generators.rgg import RADIUS, radius_of, rgg
 from warpsift.graph.generators.rmat import GRAPH500, kron, rmat, rmat_arcs
 from warpsift.graph.generators.space import hilbert_keys, insertion_order
 from warpsift.graph.generators.web import web
@@ -19,6 +20,7 @@ from warpsift.graph.presets import presets
 
 SMALL = {
     "delaunay-9": True,
+    "rgg-9": True,
     "kron-9": True,
     "kron-9-4": True,
     "rmat-9": False,
@@ -57,10 +59,20 @@ def test_every_size_down_to_nothing(kind, nodes, seed):
     assert graph.nodes == nodes
 
 
-@pytest.mark.parametrize("kind", ["delaunay", "kron", "rmat", "uniform"])
+@pytest.mark.parametrize("kind", ["delaunay", "rgg", "kron", "rmat", "uniform"])
 @pytest.mark.parametrize("scale", [0, 1, 2, 3])
 def test_smallest_powers_of_two(kind, scale):
     assert load_graph(f"{kind}-{scale}").nodes == 2**scale
+
+
+def test_random_geometric_graphs_join_the_pairs_below_the_radius():
+    """Against all pairs; and as many arcs as DIMACS10's graphs of this law have (2^18: 3,094,566)."""
+    graph = rgg(8)
+    points = np.random.default_rng(1).random((256, 2))
+    points = points[np.lexsort((points[:, 1], np.floor(points[:, 0] / radius_of(256))))]
+    near = np.hypot(*(points[:, None] - points[None]).T) <= radius_of(256)
+    assert np.array_equal(graph.to_scipy().toarray() != 0, near & ~np.eye(256, dtype=bool))
+    assert rgg(14).edges / 2**14 == pytest.approx(np.pi * RADIUS**2 * np.log(2**14), rel=0.03)
 
 
 def test_delaunay_has_empty_circumcircles():

@@ -1,6 +1,6 @@
 """Names of generated graphs: `KIND-SIZE` or `KIND-SIZE-DEGREE`, e.g. `kron-16`, `kron-16-8`, `grid-64x64`.
 
-SIZE is the logarithm of the number of nodes for the kinds that come in powers of two (delaunay, kron, rmat,
+SIZE is the logarithm of the number of nodes for the kinds that come in powers of two (delaunay, rgg, kron, rmat,
 uniform), the sides for grid, and the number of nodes for all others.
 """
 
@@ -17,6 +17,7 @@ from warpsift.graph.generators.delaunay import delaunay
 from warpsift.graph.generators.gene import GENE_DENSITY, gene
 from warpsift.graph.generators.grid import grid
 from warpsift.graph.generators.mesh3d import UNKNOWNS, mesh3d
+from warpsift.graph.generators.rgg import RADIUS, rgg
 from warpsift.graph.generators.rmat import EDGE_FACTOR, KRON_EDGE_FACTOR, kron, rmat, uniform
 from warpsift.graph.generators.road import ROAD_DEGREE, road
 from warpsift.graph.generators.sites import SITES_DEGREE, sites
@@ -57,6 +58,14 @@ KINDS: dict[str, Kind] = {
         about="triangulation of 2^N random points, undirected",
         make=lambda size, degree, seed: delaunay(size, seed),
         arcs_per_node=lambda nodes, degree: 6,
+        power_of_two=True,
+        has_degree=False,
+    ),
+    "rgg": Kind(
+        usage="rgg-N",
+        about="2^N random points of the unit square, joined where they are near, undirected",
+        make=lambda size, degree, seed: rgg(size, seed),
+        arcs_per_node=lambda nodes, degree: 1.1 * math.pi * RADIUS**2 * math.log(max(nodes, 2)) + 4,
         power_of_two=True,
         has_degree=False,
     ),
