@@ -8,7 +8,7 @@ import pytest
 from oracles import naive_alu
 from support.engine_streams import alu, chunk, launch, load, shared, simulate
 from warpsift.engine import Engine
-from warpsift.engine.sm.alu_timing import run_cycles
+from warpsift.engine.sm.alu_timing import TWO_PIPES, run_cycles
 from warpsift.errors import WarpsiftError
 from warpsift.machines import load_machine
 from warpsift.machines.alu_spec import ALU_CLASSES
@@ -79,6 +79,27 @@ def test_runs_agree_with_a_warp_that_is_stepped_cycle_by_cycle():
             needs = (BESIDE,) if rng.random() < 0.2 else waited_for
             program.append((int(rng.integers(len(ALU_CLASSES))), *needs))
         assert run_cycles(tuple(program), latency, initiation) == naive_alu.run_cycles(program, latency, initiation)
+
+
+def test_two_pipes_agree_with_pipes_that_are_stepped_cycle_by_cycle():
+    rng = np.random.default_rng(6)
+    for _ in range(300):
+        latency = rng.integers(4, 20, len(ALU_CLASSES)).tolist()
+        initiation = rng.integers(1, 5, len(ALU_CLASSES)).tolist()
+        program = []
+        for place in range(int(rng.integers(1, 12))):
+            needs = rng.choice(place, min(place, int(rng.integers(3))), replace=False).tolist()
+            program.append((int(rng.integers(len(ALU_CLASSES))), *needs))
+        given = (tuple(program), latency, initiation, TWO_PIPES)
+        assert run_cycles(*given) == naive_alu.run_cycles_of_pipes(*given)
+
+
+def test_integers_beside_floats_issue_in_every_cycle():
+    logic, fma = (ALU_CLASSES.index(name) for name in ("logic", "float_mad"))
+    times = ([4] * len(ALU_CLASSES), [2] * len(ALU_CLASSES))
+    assert run_cycles(((logic,), (fma,)) * 8, *times, TWO_PIPES)[0] == 16
+    assert run_cycles(((logic,), (fma,)) * 8, *times)[0] == 32
+    assert run_cycles(((logic,),) * 16, *times, TWO_PIPES)[0] == 31  # one kind alone: every other cycle
 
 
 def test_what_follows_a_run_issues_when_its_last_result_is_there_and_not_before():

@@ -145,6 +145,31 @@ def successors(
     _show(rows, columns, (None, None), as_json)
 
 
+@study.command("modern", context_settings=CONTEXT)
+def modern(
+    graph: GraphOption,
+    gpu: GpuName = "a100",
+    algorithms: Annotated[str, typer.Option(help="Separated by commas.")] = "bfs,sssp,pagerank,wcc",
+    as_json: JsonOption = False,
+) -> None:
+    """Software, SCU and MFF on a GPU of today, with the units' areas at its process.
+
+    \b
+    Example:
+      warpsift study modern --graph kron-15
+      warpsift study modern --graph kron-14 --gpu v100 --algorithms bfs
+    """
+    from warpsift.report.progress import Progress
+    from warpsift.run.request import algorithm_named
+    from warpsift.studies import modern_gpu as module
+
+    names = [algorithm_named(name).name for name in algorithms.split(",")]
+    loaded = load_for(graph, f"units on {gpu}, {graph}")
+    with Progress(f"units on {gpu}, {graph}") as progress:
+        rows = module.study(loaded, names, gpu, progress.note)
+    _show(rows, ["algorithm", "system", "us", "speedup", "mm2", "die_percent"], (None, None), as_json)
+
+
 @study.command("stand-ins", context_settings=CONTEXT)
 def stand_ins(
     graphs: Annotated[str, typer.Option(help="Names of the papers' graphs, separated by commas.")] = (

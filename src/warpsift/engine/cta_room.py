@@ -18,6 +18,17 @@ def registers_per_cta(sm: Sm, launch: LaunchInfo) -> int:
     return launch.warps_per_cta * WARP_SIZE * per_thread
 
 
+def ctas_per_sm(sm: Sm, launch: LaunchInfo) -> int:
+    """CTAs of a launch that an SM holds at once."""
+    registers = registers_per_cta(sm, launch)
+    room = [sm.ctas, sm.warps // launch.warps_per_cta, sm.threads // (launch.warps_per_cta * WARP_SIZE)]
+    if launch.shared_bytes_per_cta:
+        room.append(sm.shared_bytes // launch.shared_bytes_per_cta)
+    if registers:
+        room.append(sm.registers // registers)
+    return min(room)
+
+
 def check_fits(machine: Machine, launch: LaunchInfo) -> None:
     """Refuse a launch whose CTAs are larger than an SM."""
     sm = machine.sm

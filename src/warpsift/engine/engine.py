@@ -23,7 +23,7 @@ from warpsift.engine.core import array_traffic, sampling, wheel
 from warpsift.engine.core.arena import Arena
 from warpsift.engine.core.masks import all_members
 from warpsift.engine.counters import COMPONENTS, Counters, is_peak
-from warpsift.engine.cta_room import check_fits, registers_per_cta
+from warpsift.engine.cta_room import check_fits, ctas_per_sm, registers_per_cta
 from warpsift.engine.dram import dram_controller as dram
 from warpsift.engine.engine_error import EngineError
 from warpsift.engine.l1 import l1
@@ -34,7 +34,7 @@ from warpsift.engine.noc import ports as noc
 from warpsift.engine.sm import sm_state
 from warpsift.engine.sm.alu_timing import AluTimes
 from warpsift.engine.unit_socket import UnitComponent
-from warpsift.hardware import WARP_SIZE
+from warpsift.hardware import LINE_BYTES, WARP_SIZE
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import OP, Chunk, LaunchInfo, UnitInfo, UnitOperation
 
@@ -97,6 +97,7 @@ class Engine:
         self._live: dict[int, tuple[str, ...]] = {}
         self._free_rows = list(range(sm_state.CHUNKS))[::-1]
         self._chunk_number = 0
+        self._fetched: set[str] = set()  # kernels whose code has been fetched
 
     # ---- the sink -------------------------------------------------------------------------------------------
 
@@ -108,10 +109,12 @@ class Engine:
         self._launch = launch
         S, sm = self._S, self._record("sm")
         self._start = int(S.now)
-        S.now += self.machine.launch.overhead_cycles
+        S.now += self.machine.launch.overhead_cycles + self._cold_fetch(launch)
         sm.threads_per_cta = launch.warps_per_cta * WARP_SIZE
         sm.warps_per_cta, sm.shared_per_cta = launch.warps_per_cta, launch.shared_bytes_per_cta
         sm.registers_per_cta = registers_per_cta(self.machine.sm, launch)
+        shared_bytes = ctas_per_sm(self.machine.sm, launch) * launch.shared_bytes_per_cta
+        self._record("l1").ways = l1.ways_beside(self.machine, shared_bytes)
         self._arena.arrays["sm.room"][:] = all_members(self.machine.sm.count)
         sm.next_sm, sm.dispatch_cycle = 0, -1
         self._arena.arrays["sm.schedulers"]["busy_until"] = S.now
@@ -216,6 +219,13 @@ class Engine:
             self._arena.close()
 
     # ---- inside ---------------------------------------------------------------------------------------------
+
+    def _cold_fetch(self, launch: LaunchInfo) -> int:
+        """Cycles until a kernel's code is there, the first time that it runs."""
+        if launch.kernel in self._fetched:
+            return 0
+        self._fetched.add(launch.kernel)
+        return self.machine.launch.cold_fetch_cycles * -(-launch.code_bytes // LINE_BYTES)
 
     def _record(self, name: str) -> Any:
         return self._arena.arrays[name][0]

@@ -55,12 +55,17 @@ class Sm(Section, frozen=True, kw_only=True):
     policy: Literal["gto", "lrr"] = "gto"  # greedy then oldest; loose round robin
     # fewer than 32: an instruction occupies the issue port for several cycles
     lanes_per_scheduler: Annotated[int, Bounds(1, 32, "lanes", "they must divide the warp of 32", powers(1, 32))] = 32
+    # 2: integers and floating point have lanes of their own, and the port issues in every cycle (with alu_by_class)
+    pipes: Literal[1, 2] = 1
     alu_latency_cycles: Annotated[int, LATENCY_OR_MORE]  # issue of an ALU instruction to issue of one that needs it
     alu_by_class: bool = False  # ... or, if true, the classes of [sm.alu], each with its own latency and rate
     alu: Alu = Alu()
     shared_latency_cycles: Annotated[int, LATENCY]
     lsu_latency_cycles: Annotated[int, LATENCY]  # issue to L1 plus write-back, on top of what the memory takes
     lsu_queue_entries: Annotated[int, entries(1, 1024)] = 4  # memory instructions between issue and L1
+    lsu_wakes: Literal["oldest", "next"] = "oldest"  # of the warps that found no room there: the oldest, or in turn
+    # lanes of the load-store unit: an instruction of a full warp takes 32 over this many cycles at least
+    lsu_lanes: Annotated[int, Bounds(1, 32, "lanes", "they must divide the warp of 32", powers(1, 32))] = 32
     # from the place of a CTA being free to the first instruction of the next one there
     cta_start_cycles: Annotated[int, LATENCY] = 0
     cta_waits_for_stores: bool = True  # a CTA leaves only when its stores are acknowledged
@@ -78,6 +83,9 @@ class L1(Section, frozen=True, kw_only=True):
     mshrs: Annotated[int, entries(1, 8192, "MSHRs")]  # lines in flight
     mshr_merges: Annotated[int, entries(1, 2048, "accesses")]  # that may wait on one line
     latency_cycles: Annotated[int, LATENCY]  # tags and data, on the way to a hit and to a miss alike
+    # lines of one load that are looked up in a cycle, as long as they ask for no more than a line's worth of sectors
+    tags_per_cycle: Annotated[int, Bounds(1, 32, "lines", "a warp asks for 32 at most")] = 1
+    holds_shared: bool = False  # `size_bytes` is one array for both, and a launch's shared memory takes its part of it
     stores_take_pipeline: bool = False  # stores spend `latency_cycles` in front of the tags, as loads do
     # accesses that fit between the load-store unit and the tags when the cache refuses
     pipeline_lines: Annotated[int, entries(0, 1024)] = 0
@@ -127,6 +135,8 @@ class L2(Section, frozen=True, kw_only=True):
     hashed_index: bool = False
     # occupancy of the slice per atomic operation on one address
     atomic_cycles: Annotated[int, Bounds(1, 1000, "cycles", "simulators and cards take 1 to some ten")] = 1
+    # lanes of a warp on one address that are added up in the SM and make one operation here
+    atomic_lanes: Annotated[int, Bounds(1, 32, "lanes", "a warp has 32")] = 1
     # 2: slices and SMs lie in two halves. A line is written in the half of its channel and read through a copy in the
     # reader's half (A100)
     halves: Literal[1, 2] = 1
@@ -136,6 +146,8 @@ class L2(Section, frozen=True, kw_only=True):
 
 class Launch(Section, frozen=True, kw_only=True):
     overhead_cycles: Annotated[int, PAUSE] = 0  # between launches
+    # a kernel's first launch: core cycles per 128 bytes of its code, which come one after the other; 0: code is cached
+    cold_fetch_cycles: Annotated[int, LATENCY] = 0
     # what a host that launches one kernel and waits for it sees on top of the kernel's time; reported apart
     host_us: Annotated[int, Bounds(0, 10_000, "us", "launches take microseconds")] = 0
 

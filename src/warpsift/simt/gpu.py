@@ -62,17 +62,20 @@ class Kernel:
     function: Callable[..., None]
     guard: bool  # whether threads beyond the element count return at once
     races: bool
+    code_bytes: int = 0  # machine code that a warp passes, where someone has compiled it
 
     @property
     def name(self) -> str:
         return self.function.__name__
 
 
-def kernel(function: Callable[..., None] | None = None, *, guard: bool = True, races: bool = False) -> Any:
+def kernel(
+    function: Callable[..., None] | None = None, *, guard: bool = True, races: bool = False, code_bytes: int = 0
+) -> Any:
     """Mark a function of `(t, *arguments)` as a kernel."""
 
     def wrap(text: Callable[..., None]) -> Kernel:
-        return Kernel(text, guard, races)
+        return Kernel(text, guard, races, code_bytes)
 
     return wrap(function) if function is not None else wrap
 
@@ -153,6 +156,7 @@ class Gpu:
                         tuple(a.name for a in self.memory.arrays),
                         tuple(a.itemsize for a in self.memory.arrays),
                         self.bindings,
+                        code_bytes=kernel.code_bytes,
                     )
                 )
                 begun = True

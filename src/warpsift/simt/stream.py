@@ -97,6 +97,7 @@ class LaunchInfo:
     element_bytes: Sequence[int] = field(default_factory=tuple)  # their element sizes
     bindings: Mapping[str, Any] = field(default_factory=dict)  # what the units' commands work on, by unit
     registers_per_thread: int = 0  # 0: not known
+    code_bytes: int = 0  # of the kernel's machine code that a warp passes; 0: not known
 
     @property
     def warps_per_cta(self) -> int:

@@ -17,7 +17,9 @@ from warpsift.machines import Machine, load_machine
 from warpsift.simt import Gpu, Kernel, Residency, kernel
 
 WAVES = 8  # of resident CTAs that are timed, and of resident threads at least
-LOADS_AT_ONCE = 16  # the compiler unrolls the sums; a warp's scoreboard holds this many
+UNROLLED = 32  # loads of the body of both sums (pragmas in gpu-benches), in the order of ptxas 12.4 for sm_70:
+L1_AHEAD = 16  # ... sixteen loads, then an addition and a load in turn, as registers become free
+L2_AHEAD = 11  # ... eleven, of doubles
 L2_CTA = 1024
 L2_LOADS = 32
 L1_CTA = 256
@@ -60,7 +62,7 @@ def sum_block(t, out, values, loads, rounds):
     """A CTA reads `loads` elements per thread, `rounds` times."""
     total = t.var(0.0)
     for _ in t.range(0, t.id * 0 + rounds):
-        _sum(t, values, t.in_cta, [k * L1_CTA for k in range(loads)], total)
+        _sum(t, values, t.in_cta, [k * L1_CTA for k in range(loads)], L1_AHEAD, total)
     with t.where(total == 1233.0):
         t.store(out, t.id, total)
 
@@ -70,15 +72,20 @@ def sum_shared(t, out, values, runs):
     """CTA k reads its part of `runs` parts; consecutive loads of a thread are `runs` CTAs apart."""
     total = t.var(0.0, np.float64)
     first = (t.cta % runs) * L2_CTA + t.in_cta
-    _sum(t, values, first, [k * runs * L2_CTA for k in range(L2_LOADS)], total)
+    _sum(t, values, first, [k * runs * L2_CTA for k in range(L2_LOADS)], L2_AHEAD, total)
     with t.where(total == 23.12):
         t.store(out, t.in_cta, total)
 
 
-def _sum(t, values, first, offsets, total) -> None:
-    for start in range(0, len(offsets), LOADS_AT_ONCE):
-        for word in [t.load(values, first, offset=offset) for offset in offsets[start : start + LOADS_AT_ONCE]]:
-            total += word
+def _sum(t, values, first, offsets, ahead, total) -> None:
+    """Loads run ahead of the additions by so many; the window closes at the end of an unrolled body."""
+    for start in range(0, len(offsets), UNROLLED):
+        body = offsets[start : start + UNROLLED]
+        words = [t.load(values, first, offset=offset) for offset in body[:ahead]]
+        for k in range(len(body)):
+            total += words[k]
+            if k + ahead < len(body):
+                words.append(t.load(values, first, offset=body[k + ahead]))
 
 
 def _gpu(machine: Machine) -> tuple[Gpu, Engine]:
@@ -112,7 +119,7 @@ def block_gbs(machine: Machine, kilobytes: float) -> float:
     loads = max(1, round(kilobytes * 1024 / (4 * L1_CTA)))
     values = gpu.memory.empty("values", loads * L1_CTA, np.float32)
     out = gpu.memory.empty("out", machine.sm.count * L1_CTA, np.float32)
-    rounds = max(2, -(-1536 // loads))
+    rounds = max(2, -(-6144 // loads))
     for count in (1, rounds, 2 * rounds):  # the first brings it into the L2
         gpu.launch(sum_block, machine.sm.count * L1_CTA, out, values, loads, count, phase="sum", threads_per_cta=L1_CTA)
     short, long = (launch.counters.cycles for launch in engine.launches[1:])

@@ -39,10 +39,14 @@ _KRON: dict[str, Any] = {"symmetrise": True, "drop_self_loops": True, "merge_dup
 GENERATED: dict[str, tuple[str, dict[str, Any]]] = {
     "delaunay_n17": ("delaunay-17", {}),
     "delaunay_n19": ("delaunay-19", {}),
+    "delaunay_n21": ("delaunay-21", {}),
+    "rgg_n_2_18_s0": ("rgg-18", {}),
+    "rgg_n_2_20_s0": ("rgg-20", {}),
     "kron_g500-logn16": ("kron-16", _KRON),
     "kron_g500-logn18": ("kron-18", _KRON),
+    "kron_g500-logn20": ("kron-20", _KRON),
 }
-LONG = ("kron_g500-logn18", "delaunay_n19")  # minutes each: only with --full
+LONG = ("kron_g500-logn18", "kron_g500-logn20", "delaunay_n21", "rgg_n_2_20_s0")  # minutes each: only with --full
 BFS_GRAPHS = {"kron_g500-logn21": ("kron-21", _KRON)}  # a quarter of an hour and 9 GB: only with --full
 
 

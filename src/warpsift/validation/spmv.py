@@ -1,5 +1,8 @@
 """y = Ax in three mappings, as gunrock/loops runs them on a V100: float values, int32 indices, 128 threads per CTA.
 
+The texts follow the machine code: gunrock/loops' kernels compiled for sm_70 (NVVM of CUDA 13.0, ptxas 12.4), where
+compilers unroll and order loads. Its indices are 64 bits wide, so that arithmetic on them takes two instructions.
+
 `thread_mapped`: a thread per row. `group_mapped`: a warp takes 32 rows, lays their entries end to end by a scan, and
 its lanes take entry after entry, with a search for the row and an atomic each. `merge_path`: every thread takes five
 steps along the merge path of row ends and entries (Merrill and Garland, SC 2016), an atomic per entry. Osama,
@@ -17,31 +20,72 @@ from warpsift.graph import CsrGraph
 from warpsift.hardware import WARP_SIZE
 from warpsift.machines import Machine
 from warpsift.simt import Gpu, Residency, kernel
+from warpsift.simt.alu_classes import ADD, COMPARE, CONTROL, LOGIC
 from warpsift.validation.spmv_search import merge_coordinate, upper_bound
 
 BLOCK = 128
 ITEMS_PER_THREAD = 5  # of the merge path, for values of four bytes
 TILE = BLOCK * ITEMS_PER_THREAD
-UNROLLED = 4  # ptxas, for a loop whose trip count is known at run time only
+SEARCH_SETUP, SEARCH_END = 13, 6  # around the search of a group: moves, 64-bit differences, a test that never fails
+# Orders in which ptxas loads and adds up 16, 8, 4 entries of a row: index, value, address of x, x, multiply-add
+SIXTEEN = """
+i0 i1 i2 i3 v0 v1 i4 i5 i6 a0 a1 x0 x1 x2 v2 x4 f0 a3 v3 f1 x3 a5 i7 v4 x5 v5 f2 i8 a6 v6 x6 i10 f3 v7 f4 a7 f5 x7 i9
+a8 v8 i11 f6 x8 i13 i14 i12 i15 a9 f7 a10 x9 a11 v9 f8 x10 v11 a13 x11 a12 v10 a14 x13 x12 v12 v13 a15 x14 v14 v15 x15
+f9 f10 f11 f12 f13 f14 f15"""
+EIGHT = """
+i0 i1 i2 v0 i3 i4 i5 i6 i7 v1 v2 v3 x0 a1 a2 a4 x2 x4 a7 v7 v5 v6 x7 f0 x1 a3 a5 x3 a6 v4 x5 x6 f1 f2 f3 f4 f5 f6 f7"""
+FOUR = "i0 i1 i2 i3 v0 v1 v2 v3 x0 x1 x2 x3 f0 f1 f2 f3"
+ONE = "i0 v0 x0 f0"
 
 
-@kernel
+def _add_up(t, order, entry, arrays, total):
+    """Entries of a row from this one on, loaded and multiplied in the given order."""
+    indices, values, x = arrays
+    columns, numbers, words = {}, {}, {}
+    for step in order.split():
+        k = int(step[1:])
+        if step[0] == "i":
+            columns[k] = t.load(indices, entry, offset=k)
+        elif step[0] == "v":
+            numbers[k] = t.load(values, entry, offset=k)
+        elif step[0] == "a":
+            t.address(x, columns[k])
+        elif step[0] == "x":
+            words[k] = t.load(x, columns[k])
+        else:
+            total.set(t.fma(words[k], numbers[k], total))
+
+
+@kernel(code_bytes=2816)
 def thread_per_row(t, offsets, indices, values, x, y):
-    """As ptxas leaves a loop of unknown length: four entries at once, so four gathers in flight, then the rest."""
+    """Up to three entries, then sixteen at a time, then eight, then four: so nvcc and ptxas unroll the loop."""
     begin, end = t.load(offsets, t.id), t.load(offsets, t.id, offset=1)
+    arrays = (indices, values, x)
     total = t.var(0.0)
-    for entry in t.range(begin, end - (UNROLLED - 1), UNROLLED):
-        columns = [t.load(indices, entry, offset=k) for k in range(UNROLLED)]
-        numbers = [t.load(values, entry, offset=k) for k in range(UNROLLED)]
-        words = [t.load(x, column) for column in columns]
-        for number, word in zip(numbers, words, strict=True):
-            total.set(t.fma(number, word, total))
-    for entry in t.range(begin + ((end - begin) & -UNROLLED), end):
-        total.set(t.fma(t.load(values, entry), t.load(x, t.load(indices, entry)), total))
+    odd = (end - begin) & 3
+    with t.where(odd > 0):
+        _add_up(t, ONE, begin, arrays, total)
+    with t.where(odd > 1):
+        third = odd > 2  # a predicate: threads without a third entry take their second again, which moves nothing more
+        last = begin + t.select(third, 2, 1)
+        column, number = t.load(indices, begin, offset=1), t.load(values, begin, offset=1)
+        last_column = t.load(indices, last)
+        word = t.load(x, column)
+        last_number, last_word = t.load(values, last), t.load(x, last_column)
+        total.set(t.fma(word, number, total))
+        total.set(t.select(third, t.fma(last_word, last_number, total), total))
+    first = begin + odd
+    for entry in t.range(first, end - 12, 16):
+        _add_up(t, SIXTEEN, entry, arrays, total)
+    left = (end - first) & 15
+    with t.where(left > 4):
+        _add_up(t, EIGHT, end - left, arrays, total)
+    with t.where((left & 4) > 0):
+        _add_up(t, FOUR, end - 4, arrays, total)
     t.store(y, t.id, total)
 
 
-@kernel(guard=False)
+@kernel(guard=False, code_bytes=2560)
 def warp_per_rows(t, offsets, indices, values, x, y, rows):
     degree, row_of = t.var(0), t.var(-1)
     with t.where(t.id < rows):
@@ -57,13 +101,15 @@ def warp_per_rows(t, offsets, indices, values, x, y, rows):
         totals.store(warp, start + degree)
     mine = warp * WARP_SIZE
     for atom in t.range(t.lane, totals.load(warp), WARP_SIZE):
+        t.spend(SEARCH_SETUP, chained=False, classes=(LOGIC, ADD))
         place = mine + upper_bound(t, starts, mine, atom)
+        t.spend(SEARCH_END, classes=(ADD, ADD, LOGIC, ADD, COMPARE, CONTROL))
         row = rows_of.load(place)
         entry = t.load(offsets, row) + atom - starts.load(place)
         t.atomic_add(y, row, t.load(values, entry) * t.load(x, t.load(indices, entry)), used=False)
 
 
-@kernel(guard=False)
+@kernel(guard=False, code_bytes=4352)
 def merge_path(t, offsets, indices, values, x, y, rows, entries):
     tile_at = t.shared(np.int32, 2)
     with t.where(t.in_cta < 2):  # two threads find where the CTA's part of the path begins and ends
@@ -83,15 +129,19 @@ def merge_path(t, offsets, indices, values, x, y, rows, entries):
     row = t.var(merge_coordinate(t, diagonal, tile_rows, tile_entries, ends.load, first_entry))
     entry = t.var(diagonal - row)
     t.barrier()
-    for _ in range(ITEMS_PER_THREAD):  # unrolled
+    limit = t.var(ends.load(row))
+    for item in range(ITEMS_PER_THREAD):  # unrolled
         number = first_entry + entry
-        more = (number < ends.load(row)) & (number < entries)
+        more = number < limit
         with t.where(more):
-            product = t.load(values, number) * t.load(x, t.load(indices, number))
-            t.atomic_add(y, t.minimum(first_row + row, rows - 1), product, used=False)
+            nearest = t.minimum(number, entries - 1)
+            column, value = t.load(indices, nearest), t.load(values, nearest)
+            t.atomic_add(y, first_row + row, value * t.load(x, column), used=False)
             entry += 1
-        with t.otherwise(more):
-            row += 1
+        if item < ITEMS_PER_THREAD - 1:
+            with t.otherwise(more):
+                row += 1
+                limit.set(ends.load(row))
 
 
 @kernel

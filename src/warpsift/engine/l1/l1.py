@@ -32,6 +32,8 @@ from warpsift.engine.sm.sm_state import MEMORY_OPS, memory_op, sms
 from warpsift.hardware import LINE_BYTES
 from warpsift.machines.spec import Machine
 
+SMALLEST_SHARED = 8192  # part of the array that shared memory takes, if any
+
 # Why an access was refused (0 = accepted).
 NO_LINE, NO_MSHR, NO_MERGE, NO_NETWORK = 1, 2, 3, 4
 
@@ -58,6 +60,7 @@ L1 = np.dtype(
         ("sets_shift", np.int64),  # division.shift_of
         ("ways", np.int64),
         ("cached_loads", np.int64),
+        ("tags_per_cycle", np.int64),
         ("whole_line", np.int64),
         ("hashed", np.int64),
         ("mshrs", np.int64),
@@ -89,6 +92,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
     C.ways, C.sets = spec.ways, spec.size_bytes // (spec.ways * LINE_BYTES)
     C.sets_shift = shift_of(int(C.sets))
     C.cached_loads, C.whole_line = spec.cached_loads, spec.fill_bytes == LINE_BYTES
+    C.tags_per_cycle = spec.tags_per_cycle
     C.hashed, C.mshrs, C.merges = spec.hashed_index, spec.mshrs, spec.mshr_merges
     waiters = spec.mshrs * spec.mshr_merges
     C.mshr_rows = spec.mshrs + HOST_LINE_BYTES // L1MSHR.itemsize
@@ -105,6 +109,20 @@ def allocate(arena: Arena, machine: Machine) -> None:
     for name, used in (("l1.mshrs", spec.mshrs), ("l1.waiters", waiters)):
         free = arena.arrays[name]["next"].reshape(count, -1)
         free[:, :used] = np.append(np.arange(1, used), -1)
+
+
+def ways_beside(machine: Machine, shared_bytes: int) -> int:
+    """Ways that are left to the cache where the CTAs on an SM take so much shared memory out of its array.
+
+    CUDA C++ programming guide, compute capability 7.0: shared memory is 0, 8, 16, 32, 64 or 96 KB, and the driver
+    chooses. Here it takes the smallest that holds the CTAs. Later GPUs have other steps above 64 KB (8.0: 100, 132,
+    164); their largest is right.
+    """
+    spec = machine.l1
+    if not spec.holds_shared or shared_bytes == 0:
+        return spec.ways
+    taken = min(max(SMALLEST_SHARED, 1 << (shared_bytes - 1).bit_length()), machine.sm.shared_bytes)
+    return max(1, spec.ways * (spec.size_bytes - taken) // spec.size_bytes)
 
 
 @compiled(i64, S_t, i64, i64)

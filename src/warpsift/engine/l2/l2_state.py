@@ -97,6 +97,7 @@ L2 = np.dtype(
         ("fetch_written", np.int64),  # 1: a write that misses fetches its line ...
         ("miss_requests", np.int64),  # ... and asks DRAM so often at most: to evict, to write, to fetch
         ("atomic_cycles", np.int64),
+        ("atomic_lanes", np.int64),
         ("repeats_as_packets", np.int64),
         ("ideal_l2", np.int64),
         ("ideal_dram", np.int64),
@@ -150,7 +151,8 @@ def allocate(arena: Arena, machine: Machine) -> None:
     C.interleave_shift, C.channels_shift = shift_of(int(C.interleave_lines)), shift_of(dram.channels)
     C.slices_per_channel_shift = shift_of(int(C.slices_per_channel))
     C.mapping, C.hashed_index = MAPPINGS[spec.mapping], spec.hashed_index
-    C.atomic_cycles, C.repeats_as_packets = spec.atomic_cycles, spec.atomic_repeats_as_packets
+    C.atomic_cycles, C.atomic_lanes = spec.atomic_cycles, spec.atomic_lanes
+    C.repeats_as_packets = spec.atomic_repeats_as_packets
     C.ideal_l2, C.ideal_dram = machine.ideal.l2, machine.ideal.dram
     clocks_to_core = machine.clocks.core_mhz / dram.clock_mhz
     unloaded = (dram.timing.rcd_rd + dram.timing.cl + dram.burst_clocks) * clocks_to_core

@@ -20,16 +20,53 @@ from warpsift.machines.spec import Sm
 from warpsift.simt.alu_classes import BESIDE, Program
 from warpsift.simt.stream import ALU, Chunk
 
+Pipes = tuple[int, ...]  # those that an instruction may take
+INTEGERS, FLOATS, DOUBLES, SPECIALS, OTHERS = range(5)
+PIPES = 5
+ONE_PIPE: tuple[Pipes, ...] = ()  # every instruction keeps the port for as long as its lanes take
 
-def run_cycles(program: Program, latency: Sequence[int], initiation: Sequence[int]) -> tuple[int, int]:
+
+def _pipes_of(name: str) -> Pipes:
+    """Volta's (and later) pipes: multiply-add of integers runs on the floating-point lanes, and an add on either."""
+    if name == "int_add":
+        return (INTEGERS, FLOATS)
+    if name in ("int_mul", "int_mad") or name.startswith("float"):
+        return (FLOATS,)
+    if name.startswith("double"):
+        return (DOUBLES,)
+    if name in ("special", "int_div", "convert"):
+        return (SPECIALS,)
+    return (OTHERS,) if name in ("control", "shuffle") else (INTEGERS,)
+
+
+TWO_PIPES = tuple(map(_pipes_of, ALU_CLASSES))
+
+
+def run_cycles(
+    program: Program, latency: Sequence[int], initiation: Sequence[int], pipes: Sequence[Pipes] = ONE_PIPE
+) -> tuple[int, int]:
     """Cycles of the issue port, and cycles from the first issue to the last result."""
-    free = 0  # when the port takes the next instruction
-    ready: list[int] = []  # when each result is there, if anything waits for it
+    independent = tuple((which,) for which, *_ in program)
+    return _issued(independent, latency, initiation, pipes)[0], _issued(program, latency, initiation, pipes)[1]
+
+
+def _issued(
+    program: Program, latency: Sequence[int], initiation: Sequence[int], pipes: Sequence[Pipes]
+) -> tuple[int, int]:
+    """When the port takes the next instruction, and when the last result that anything waits for is there."""
+    port = 0
+    free = [0] * PIPES  # when each pipe takes the next instruction
+    ready: list[int] = []
     for which, *needs in program:
-        issue = max(free, *(ready[place] for place in needs if place != BESIDE), 0)
+        issue = max(port, *(ready[place] for place in needs if place != BESIDE), 0)
+        if not pipes:
+            port = issue + initiation[which]
+        else:
+            issue, pipe = min((max(issue, free[pipe]), pipe) for pipe in pipes[which])
+            free[pipe] = issue + initiation[which]
+            port = issue + 1
         ready.append(0 if BESIDE in needs else issue + latency[which])
-        free = issue + initiation[which]
-    return sum(initiation[which] for which, *_ in program), max(ready, default=0)
+    return port, max(ready, default=0)
 
 
 class AluTimes:
@@ -41,6 +78,7 @@ class AluTimes:
         self._by_class = sm.alu_by_class
         self._latency = [each.latency_cycles or sm.alu_latency_cycles for each in classes]
         self._initiation = [each.initiation_cycles * cycles for each in classes]
+        self._pipes = TWO_PIPES if sm.pipes == 2 else ONE_PIPE
         self._programs: tuple[Program, ...] = ()
         self._times: list[tuple[int, int]] = []
 
@@ -56,6 +94,8 @@ class AluTimes:
             )
         if chunk.programs is not self._programs:
             known = len(self._times) if chunk.programs[: len(self._times)] == self._programs else 0
-            fresh = [run_cycles(program, self._latency, self._initiation) for program in chunk.programs[known:]]
+            fresh = [
+                run_cycles(program, self._latency, self._initiation, self._pipes) for program in chunk.programs[known:]
+            ]
             self._programs, self._times = chunk.programs, self._times[:known] + fresh
         return np.array(self._times, np.int64)

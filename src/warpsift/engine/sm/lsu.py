@@ -45,6 +45,7 @@ from warpsift.engine.sm.sm_state import (
 )
 from warpsift.engine.sm.warps import memory_op_check, memory_op_done, warp_ready
 from warpsift.engine.unit_socket import SEND, call_unit
+from warpsift.hardware import SECTORS_PER_LINE
 from warpsift.simt.stream import ATOMIC, COMMAND, COMMAND_UNIT_SHIFT, LOAD, NO_SLOT, SHARED, STORE
 
 GONE = -1  # in the queue: an instruction that has passed those in front of it
@@ -167,7 +168,8 @@ def lsu_step(S, sm, op_index):
         return refused
     if E.sectors_left == 0:  # a new transaction
         E.sectors_left = transaction & ALL_SECTORS
-        E.repeats_left = (transaction >> 8) & 255
+        E.repeats_left = ((transaction >> 8) & 255) + l2(S).atomic_lanes - 1
+        E.repeats_left //= l2(S).atomic_lanes
         array_row(S.p_arrays, E.array).l1_transactions += 1
         if E.kind == STORE:
             l1_store(S, sm, transaction >> 16)
@@ -187,9 +189,11 @@ def lsu_wake(S, sm):
     waiting = M.lsu_waiting
     if waiting == 0:
         return
-    best = ctz(waiting)
+    above = waiting & (((np.int64(2) << M.lsu_woken) - 1) ^ -1)
+    best = ctz(above) if C.lsu_in_turn != 0 and above != 0 else ctz(waiting)
+    M.lsu_woken = best
     waiting &= waiting - 1
-    while waiting != 0:  # the oldest
+    while waiting != 0 and C.lsu_in_turn == 0:  # the oldest
         slot = ctz(waiting)
         waiting &= waiting - 1
         if warp_row(C.p_warps, sm * WARPS + slot).age < warp_row(C.p_warps, sm * WARPS + best).age:
@@ -204,6 +208,7 @@ def lsu_pop(S, sm):
     C = sms(S)
     M = sm_row(C.p_sms, sm)
     M.lsu_head += 1
+    M.lsu_started = 0
     if M.lsu_head == M.lsu_tail:
         mask_remove(C.p_lsu_active, sm)
     if M.lsu_ahead > 0:
@@ -246,6 +251,19 @@ def lsu_advance(S, sm):
     return np.int64(1)
 
 
+@compiled(void, S_t, i64, i64)
+def lsu_more_tags(S, sm, op_index):
+    """Further lines of a load that the L1 looks up in the same cycle; a refused one is tried again in the next."""
+    E = memory_op(sms(S).p_memory_ops, sm * MEMORY_OPS + op_index)
+    sectors = popcount(load(E.p_transactions, E.cursor - 1) & ALL_SECTORS)
+    tags = np.int64(1)
+    while E.cursor < E.end and tags < l1(S).tags_per_cycle:
+        sectors += popcount(load(E.p_transactions, E.cursor) & ALL_SECTORS)
+        if sectors > SECTORS_PER_LINE or lsu_step(S, sm, op_index) != 0:
+            return
+        tags += 1
+
+
 @compiled(void, S_t, i64)
 def lsu_tick(S, sm):
     """One core cycle of a load-store unit that has an instruction."""
@@ -270,6 +288,8 @@ def lsu_tick(S, sm):
         wheel_push(S, S.now + E.passes - 1 + C.shared_latency, EV_OP_DONE, sm, index)
         lsu_pop(S, sm)
         return
+    if M.lsu_started == 0:
+        M.lsu_started = S.now
     if E.cursor < E.end:
         refused = lsu_step(S, sm, index)
         if refused != 0:
@@ -281,8 +301,11 @@ def lsu_tick(S, sm):
         if M.pipeline_used > 0 and E.sectors_left == 0:
             M.pipeline_used -= 1
             lsu_advance(S, sm)
+        elif E.kind == LOAD and l1(S).tags_per_cycle > 1 and l1(S).cached_loads != 0:
+            lsu_more_tags(S, sm, index)
     if E.cursor == E.end:
         E.issued = 1
+        M.lsu_next = max(M.lsu_next, M.lsu_started + C.lsu_cycles)
         if E.remaining == 0:
             if E.done_at > S.now:
                 wheel_push(S, E.done_at, EV_OP_DONE, sm, index)

@@ -80,6 +80,8 @@ SM = np.dtype(
         ("lsu_head", np.int64),
         ("lsu_tail", np.int64),
         ("lsu_next", np.int64),  # core cycle of the next access
+        ("lsu_started", np.int64),  # core cycle of the first instruction's first access, 0 = none yet
+        ("lsu_woken", np.int64),  # warp that last found room again
         ("lsu_blocked", np.int64),  # reason, 0 = not
         ("lsu_blocked_since", np.int64),
         ("lsu_ahead", np.int64),  # instructions from the head on that are wholly in the pipeline in front of the tags
@@ -168,6 +170,8 @@ SMS = np.dtype(
         ("lsu_latency", np.int64),
         ("lsu_queue", np.int64),
         ("lsu_ring_mask", np.int64),
+        ("lsu_in_turn", np.int64),
+        ("lsu_cycles", np.int64),  # of an instruction, at least
         ("pipeline_lines", np.int64),
         ("cta_start", np.int64),
         ("waits_for_stores", np.int64),
@@ -219,6 +223,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
     C.alu_latency, C.shared_latency = spec.alu_latency_cycles, spec.shared_latency_cycles
     C.alu_classes = spec.alu_by_class
     C.lsu_latency, C.lsu_queue = spec.lsu_latency_cycles, spec.lsu_queue_entries
+    C.lsu_in_turn, C.lsu_cycles = spec.lsu_wakes == "next", WARP_SIZE // spec.lsu_lanes
     C.pipeline_lines = machine.l1.pipeline_lines if machine.l1.cached_loads else 0
     ring = 1 << (spec.lsu_queue_entries + machine.l1.pipeline_lines - 1).bit_length()
     C.lsu_ring_mask = ring - 1

@@ -1,0 +1,103 @@
+"""Do the units still pay on a GPU of today? Software, SCU and MFF on one graph, and what the units take of its die.
+
+The papers' units met GPUs of 15 and 16 SMs. Here each runs as its paper has it, and once enlarged, beside every
+software style of the plain GPU; areas are scaled to the GPU's process (`costs/scaling.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from warpsift.algorithms import ALGORITHMS
+from warpsift.costs.scaling import scale_area
+from warpsift.errors import WarpsiftError
+from warpsift.graph import CsrGraph
+from warpsift.machines import load_machine
+from warpsift.run.execute import simulate
+from warpsift.units import unit_named
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Die:
+    """A chip as its maker states it."""
+
+    mm2: float
+    node_nm: int
+
+
+DIES = {
+    "a100": Die(826.0, 7),  # NVIDIA, A100 Tensor Core GPU architecture, 2020: 826 mm2, TSMC 7 nm
+    "v100": Die(
+        815.0, 16
+    ),  # NVIDIA, Tesla V100 GPU architecture, 2017: 815 mm2, TSMC 12 nm, a process of the 16 nm class
+    "gtx980": Die(398.0, 28),  # NVIDIA, GTX 980 whitepaper, 2014
+}
+
+
+@dataclass(frozen=True)
+class System:
+    """A contender: a unit with its settings, or a style of the plain GPU."""
+
+    name: str
+    unit: str = "none"
+    style: str | None = None
+    overrides: dict[str, Any] = field(default_factory=dict)
+
+
+WIDE_SCU = {"scu.width": 16, "scu.resources": "lane"}  # the widest that the hardware description is built for
+QUICK_MFF = {"mff.ports": "engine", "mff.words_per_reply": 4}  # a bank of registers per engine, four words a reply
+
+
+def systems(algorithm: str) -> Iterator[System]:
+    """Software first; PageRank neither filters nor groups."""
+    for style in ALGORITHMS[algorithm].styles:
+        yield System(f"plain, {style}", style=style)
+    scu = "scu-basic" if algorithm == "pagerank" else "scu"
+    yield System("SCU", scu)
+    yield System("SCU, 16 wide", scu, overrides=WIDE_SCU)
+    yield System("MFF", "mff")
+    yield System("MFF, a bank per engine", "mff", overrides=QUICK_MFF)
+
+
+def area_mm2(gpu: str, system: System) -> float:
+    """What a unit takes at the GPU's node; 0 for software."""
+    if system.unit == "none":
+        return 0.0
+    area = unit_named(system.unit).area(load_machine(gpu, system.overrides))
+    return scale_area(area.total_mm2, area.node_nm, DIES[gpu].node_nm)
+
+
+def study(
+    graph: CsrGraph, algorithms: Iterable[str], gpu: str, note: Callable[[str], None] = lambda text: None
+) -> list[Row]:
+    """A row per algorithm and system: time, speed over the best software, area, share of the die."""
+    if gpu not in DIES:
+        raise WarpsiftError(f"the die of {gpu!r} is not known here; write one of {', '.join(DIES)}")
+    rows: list[Row] = []
+    for name in algorithms:
+        limit = {"max_iterations": 1} if name == "pagerank" else {}  # all are alike
+        times: dict[System, float] = {}
+        for system in systems(name):
+            note(f"{name}, {system.name}")
+            choices = {"gpu": gpu, "unit": system.unit, "overrides": system.overrides, **limit}
+            if system.style is not None:
+                choices["style"] = system.style
+            times[system] = simulate(name, graph, **choices).timing["seconds"]
+        best = min(seconds for system, seconds in times.items() if system.unit == "none")
+        for system, seconds in times.items():
+            mm2 = area_mm2(gpu, system)
+            rows.append(
+                {
+                    "algorithm": name,
+                    "system": system.name,
+                    "us": 1e6 * seconds,
+                    "speedup": best / seconds,
+                    "mm2": mm2,
+                    "die_percent": 100 * mm2 / DIES[gpu].mm2,
+                }
+            )
+    return rows
