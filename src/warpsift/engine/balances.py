@@ -28,6 +28,7 @@ class Expected:
     warp_instructions: int = 0
     thread_instructions: int = 0
     ctas: int = 0
+    pause_cycles: int = 0  # before the first CTA may start
 
     def add(self, chunk: Chunk) -> None:
         ops = chunk.ops
@@ -40,7 +41,7 @@ class Expected:
 def of_instructions(c: Counters, arrays: Arrays, machine: Machine, expected: Expected) -> Balance:
     schedulers = machine.sm.count * machine.sm.schedulers
     stack = c.issue_cycles + sum(c[name] for name in c if name.startswith("stall_"))
-    own_cycles = c.cycles - machine.launch.overhead_cycles
+    own_cycles = c.cycles - expected.pause_cycles
     return {
         "instructions of the stream are issued": (c.warp_instructions, expected.warp_instructions),
         "thread instructions": (c.thread_instructions, expected.thread_instructions),

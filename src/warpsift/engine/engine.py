@@ -109,7 +109,8 @@ class Engine:
         self._launch = launch
         S, sm = self._S, self._record("sm")
         self._start = int(S.now)
-        S.now += self.machine.launch.overhead_cycles + self._cold_fetch(launch)
+        pause = self.machine.launch.overhead_cycles + self._cold_fetch(launch)
+        S.now += pause
         sm.threads_per_cta = launch.warps_per_cta * WARP_SIZE
         sm.warps_per_cta, sm.shared_per_cta = launch.warps_per_cta, launch.shared_bytes_per_cta
         sm.registers_per_cta = registers_per_cta(self.machine.sm, launch)
@@ -130,7 +131,7 @@ class Engine:
             unit.begin(self._arena, launch)
         self._before = self._read()
         self._before_sms = self._arena.arrays["sms"]["instructions"].copy()
-        self._expected = Expected()
+        self._expected = Expected(pause_cycles=pause)
 
     def chunk(self, chunk: Chunk) -> None:
         """Take some CTAs and simulate until an SM has room and no CTA is left."""

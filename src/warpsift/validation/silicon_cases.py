@@ -126,7 +126,7 @@ def spmv_cases(graphs: Path | None, full: bool) -> Iterator[Case]:
         for mapping in spmv.MAPPINGS:
             text = row[f"{mapping}_ms"]
             if text:
-                apart = load_machine("v100").launch.host_us
+                apart = spmv.HOST_US[mapping]
                 run = partial(_multiply, loaded, mapping, apart)
                 label = f"{name}, {mapping}"
                 yield Case("spmv", "v100", label, float(row["nnz"]), 1000 * float(text), "us", run, apart)
