@@ -89,8 +89,8 @@ def eight_streams(lanes: int = 32) -> int:
 
 
 def test_warps_that_take_turns_keep_the_port_busy():
-    assert eight_streams() == pytest.approx(8 * 400, rel=0.02)
+    assert eight_streams() == pytest.approx(8 * 400, rel=0.05)
 
 
 def test_half_the_load_store_lanes_take_twice_the_time():
-    assert eight_streams(16) == pytest.approx(2 * 8 * 400, rel=0.02)
+    assert eight_streams(16) == pytest.approx(2 * 8 * 400, rel=0.05)
