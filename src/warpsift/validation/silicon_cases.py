@@ -46,7 +46,14 @@ GENERATED: dict[str, tuple[str, dict[str, Any]]] = {
     "kron_g500-logn18": ("kron-18", _KRON),
     "kron_g500-logn20": ("kron-20", _KRON),
 }
-LONG = ("kron_g500-logn18", "kron_g500-logn20", "delaunay_n21", "rgg_n_2_20_s0")  # minutes each: only with --full
+LONG = (
+    "kron_g500-logn18",
+    "kron_g500-logn20",
+    "delaunay_n19",
+    "delaunay_n21",
+    "rgg_n_2_18_s0",
+    "rgg_n_2_20_s0",
+)  # only with --full
 BFS_GRAPHS = {"kron_g500-logn21": ("kron-21", _KRON)}  # a quarter of an hour and 9 GB: only with --full
 
 
