@@ -127,11 +127,16 @@ def test_a_crash_half_way_leaves_no_entry_and_no_rest(tmp_path, folder, monkeypa
     assert load_graph(path).nodes == 2
 
 
-def test_a_cache_that_cannot_be_written_is_no_reason_to_fail(tmp_path, monkeypatch):
+def test_a_cache_that_cannot_be_written_is_no_reason_to_fail_and_said_once(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").touch()
     monkeypatch.setenv("WARPSIFT_CACHE_DIR", str(tmp_path / "file"))
     (tmp_path / "g.el").write_text("0 1\n")
-    assert load_graph(tmp_path / "g.el").nodes == 2
+    assert load_graph(tmp_path / "g.el").nodes == load_graph(tmp_path / "g.el").nodes == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert (
+        told
+        == f"warpsift: {tmp_path / 'file' / 'graphs'} cannot be written: Not a directory; graphs read now are not kept"
+    )
 
 
 def _load_often(path: str, hashes) -> None:

@@ -11,8 +11,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import sys
 import tempfile
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -21,6 +23,7 @@ import platformdirs
 from warpsift.graph.csr import CsrGraph
 from warpsift.graph.graph_errors import GraphError
 from warpsift.graph.readers.npz import trusted_graph, write_graph
+from warpsift.printable import one_line
 
 _DIGEST_BYTES = 32
 DIRECTORY_VARIABLE = "WARPSIFT_CACHE_DIR"
@@ -65,12 +68,19 @@ def fetch(key: str) -> CsrGraph | None:
 
 
 def keep(key: str, graph: CsrGraph) -> None:
-    """Store the entry; a cache that cannot be written is no reason to fail."""
+    """Store the entry; a cache that cannot be written is no reason to fail, and one line says so."""
     directory = cache_directory()
-    with contextlib.suppress(OSError):
+    try:
         directory.mkdir(parents=True, exist_ok=True)
         _write(key, graph)
         prune(directory)
+    except OSError as error:
+        _tell_once(directory, error.strerror or str(error))
+
+
+@cache
+def _tell_once(directory: Path, why: str) -> None:
+    sys.stderr.write(one_line(f"warpsift: {directory} cannot be written: {why}; graphs read now are not kept") + "\n")
 
 
 def _entry(key: str) -> Path:
