@@ -24,6 +24,9 @@ def reproduce(
     reading: Annotated[
         str | None, typer.Option(help="Choices for what the paper leaves open: authors, hardware or a .toml file.")
     ] = None,
+    sample: Annotated[
+        int, typer.Option(min=0, help="Time one part in so many (20), with intervals; 0: all. For scu and mff.")
+    ] = 0,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where the report goes; default: reproduce-PAPER.")
     ] = None,
@@ -37,6 +40,7 @@ def reproduce(
       warpsift reproduce scu --quick
       warpsift reproduce mff --scale medium --reading authors -o mff-report
       warpsift reproduce scu --graphs suitesparse/
+      warpsift reproduce scu --sample 20
     """
     from rich.text import Text
 
@@ -47,7 +51,9 @@ def reproduce(
 
     name = "quick" if quick else scale
     folder = out or Path(f"reproduce-{paper}")
-    plan = Plan(paper, scale_named(name, paper, graphs, reading), folder, SweepOptions(workers=workers, dask=dask))
+    plan = Plan(
+        paper, scale_named(name, paper, graphs, reading, sample), folder, SweepOptions(workers=workers, dask=dask)
+    )
     try:
         page, figures = run_all(plan)
     except KeyboardInterrupt:

@@ -101,6 +101,7 @@ def run_without_algorithm(given: Given) -> None:
             trace,
             extras.gpu,
             overrides=overrides,
+            sample=given.get("sample", 0),
             sample_interval_cycles=interval,
             observer=observer,
             threads=extras.threads,

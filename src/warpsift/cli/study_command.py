@@ -18,6 +18,7 @@ from warpsift.cli.app import (
     overrides_of,
     print_json,
 )
+from warpsift.cli.guard import Interrupted
 from warpsift.paths import check_output
 from warpsift.report.pictures import PICTURES
 
@@ -201,6 +202,48 @@ def stand_ins(
         return
     rows = [[fact, *(column[fact] for column in columns.values())] for fact in next(iter(columns.values()))]
     console().print(table_of("", ["", *columns], rows))
+
+
+@study.command("sampling", context_settings=CONTEXT)
+def sampling(
+    store: Annotated[Path, typer.Option("--store", help="The file that holds the results.")] = Path("sampling.db"),
+    sample: Annotated[int, typer.Option(min=2, help="Time one part in so many.")] = 20,
+    workers: Annotated[int | None, typer.Option(min=1, help="Local processes; default: one per core.")] = None,
+    table: Annotated[Path | None, typer.Option("--table", help="Write the table to a .csv file.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Sampled runs beside full ones: errors, intervals and how often they hold; may be stopped and started again.
+
+    \b
+    Example:
+      warpsift study sampling --store sampling.db --table sampling.csv
+    """
+    if table is not None:
+        check_output(table, "--table", (".csv",))
+    from warpsift.studies import sampling_study as module
+    from warpsift.sweep import SweepOptions
+
+    try:
+        rows = module.study(store, sample, SweepOptions(workers=workers, quiet=as_json))
+    except KeyboardInterrupt:
+        raise Interrupted(f"finished runs are in {store}; the same command goes on from there") from None
+    if table is not None:
+        module.write_csv(rows, table)
+    columns = [
+        "algorithm",
+        "style",
+        "unit",
+        "graph",
+        "gpu",
+        "cycles",
+        "error",
+        "half_interval",
+        "covered",
+        "timed_share",
+    ]
+    _show(rows, columns, (None, None), as_json)
+    if not as_json:
+        console().print(module.summary(rows))
 
 
 def _check(plot: Path | None) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from warpsift.engine import checks, unit_socket
 from warpsift.engine.balances import Expected
 from warpsift.engine.core import array_traffic, sampling, wheel
-from warpsift.engine.core.arena import Arena
+from warpsift.engine.core.arena import FOREVER, Arena
 from warpsift.engine.core.masks import all_members
 from warpsift.engine.counters import COMPONENTS, Counters, is_peak
 from warpsift.engine.cta_room import check_fits, ctas_per_sm, registers_per_cta
@@ -28,7 +28,7 @@ from warpsift.engine.dram import dram_controller as dram
 from warpsift.engine.engine_error import EngineError
 from warpsift.engine.l1 import l1
 from warpsift.engine.l2 import l2_state
-from warpsift.engine.machine_cycle import DONE, FAILED, NEED_WORK
+from warpsift.engine.machine_cycle import DONE, FAILED, NEED_WORK, PAUSED
 from warpsift.engine.main_loop import NO_UNIT, run
 from warpsift.engine.noc import ports as noc
 from warpsift.engine.sm import sm_state
@@ -270,16 +270,18 @@ class Engine:
     def _run(self, final: bool) -> None:
         self._advance(partial(run, self._S, NO_UNIT, int(final)))
 
-    def _advance(self, step: Callable[[int], int]) -> int:
-        """Run a main loop until it wants more work or is done; it comes up for air now and then."""
+    def _advance(self, step: Callable[[int], int], until: int = FOREVER) -> int:
+        """Run a main loop until it wants more work, is done or comes to a cycle; it comes up for air now and then."""
         S, still = self._S, 0
         while True:
             before = checks.progress_marks(self)
-            status = int(step(int(S.now) + PAUSE_CYCLES))
+            status = int(step(min(int(S.now) + PAUSE_CYCLES, until)))
             if status in (NEED_WORK, DONE):
                 return status
             if status == FAILED:
                 raise EngineError(checks.explain(self))
+            if S.now >= until:
+                return PAUSED
             # An event under way will move something, however far off it is: a long chain of ALU instructions, say.
             moved = checks.progress_marks(self) != before or self._record("wheel").pending > 0
             still = 0 if moved else still + PAUSE_CYCLES

@@ -27,7 +27,7 @@ from warpsift.errors import WarpsiftError
 
 if TYPE_CHECKING:
     from warpsift.machines.spec import Machine
-    from warpsift.simt.stream import Chunk, LaunchInfo, UnitOperation
+    from warpsift.simt.stream import Chunk, LaunchInfo, UnitChunk, UnitOperation
 
 # Why a unit is called; what a and b mean, and what it answers.
 TICK = 0  # one L2 clock, while its bit of `awake` is set
@@ -43,6 +43,7 @@ PENDING = 9  # answers how many commands are not finished
 CYCLE = 10  # one core clock of an operation; answers HUNGRY, AWAKE and COMPLETE as they hold
 SKIPPED = 11  # a: core clocks of an operation in which nothing could happen
 L2_READ = 12  # a slice has served a read that is no unit's beside it; a: slice, b: line << 1 | whether it missed
+SKIP = 13  # a command is not timed (engine/leap): touch what it would read and write; a: chunk, b: its record
 
 # Answers to CYCLE.
 HUNGRY = 1  # the trace of the operation runs short
@@ -147,6 +148,7 @@ class UnitComponent:
     ] = {}  # names and meanings; fields of its record. A name in _peak is a largest value, not a sum.
     drains = False  # has something to write back at the end of a launch
     watches_l2 = False
+    skips = False  # what it does may be left out of the timing: it answers SKIP, and `touched` if it has operations
     first_port = 0  # of its crossbar ports; the engine allots them
 
     def calls(self) -> Any:
@@ -166,6 +168,10 @@ class UnitComponent:
 
     def operate(self, arena: Arena, operation: UnitOperation, advance: Callable[[], int]) -> None:
         """Run an operation between launches: feed its trace, and `advance` until that answers DONE."""
+        raise WarpsiftError(f"unit {self.name!r} has no operations of its own; it works inside launches")
+
+    def touched(self, piece: UnitChunk) -> tuple[np.ndarray, np.ndarray]:
+        """Lines that a piece of an operation touches at the L2, in order; sectors of each, and `touch.WRITES`."""
         raise WarpsiftError(f"unit {self.name!r} has no operations of its own; it works inside launches")
 
     def expect(self, chunk: Chunk) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
+from warpsift.report.sampling_words import plus_minus
 from warpsift.report.screen_tables import table_of
 from warpsift.run.record import RunResult
 
@@ -36,7 +37,8 @@ def print_energy(console: Console, result: RunResult) -> None:
     total = energy["energy_joules"] or 1.0
     console.print(
         Text(
-            f"energy: {1e3 * energy['energy_joules']:.3g} mJ ({1e3 * low:.3g} to {1e3 * high:.3g}), "
+            f"energy: {1e3 * energy['energy_joules']:.3g} mJ{plus_minus(result.intervals.get('energy_joules'))} "
+            f"({1e3 * low:.3g} to {1e3 * high:.3g}), "
             f"{energy['power_watts']:.1f} W; GPU {1e3 * energy['gpu_joules']:.3g} mJ, "
             f"unit {1e3 * energy['unit_joules']:.2g} mJ"
         )
@@ -60,7 +62,7 @@ def print_energy(console: Console, result: RunResult) -> None:
 def energy_lines(rows: list[dict[str, Any]]) -> list[Line]:
     """What `warpsift compare` says of energy: a line each, with a cell for every unit."""
     lines: list[Line] = [
-        ("energy, mJ", lambda r: f"{1e3 * r['energy_joules']:.3g}"),
+        ("energy, mJ", lambda r: f"{1e3 * r['energy_joules']:.3g}{_half(r, 'energy_joules')}"),
         ("  range of the prices", lambda r: " to ".join(f"{1e3 * j:.3g}" for j in r["energy_range_joules"])),
         ("  GPU / unit", lambda r: f"{1e3 * r['gpu_joules']:.3g} / {1e3 * r['unit_joules']:.2g}"),
     ]
@@ -69,7 +71,7 @@ def energy_lines(rows: list[dict[str, Any]]) -> list[Line]:
     lines += [
         ("  rests on the least certain", lambda r: f"{100 * r['least_certain']['share']:.0f} %"),
         ("", lambda r: str(r["least_certain"]["coefficient"])),
-        ("energy reduction", lambda r: f"{r['energy_reduction']:.2f}"),
+        ("energy reduction", lambda r: f"{r['energy_reduction']:.2f}{_half(r, 'energy_reduction')}"),
     ]
     if any(row["style"] == "vertex" for row in rows):
         lines.append(("  of all phases", lambda r: f"{r['energy_reduction_of_all_phases']:.2f}"))
@@ -77,6 +79,10 @@ def energy_lines(rows: list[dict[str, Any]]) -> list[Line]:
     lines.append(("power, W", lambda r: f"{r['power_watts']:.1f}"))
     lines += [(f"  {part}", _part_power_cell(part)) for part in parts]
     return lines
+
+
+def _half(row: Mapping[str, Any], name: str) -> str:
+    return plus_minus(row.get("intervals", {}).get(name))
 
 
 def _part_cell(part: str) -> Callable[[dict[str, Any]], str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -10,6 +11,7 @@ from rich.text import Text
 
 from warpsift.graph.real_files import how_to_get
 from warpsift.report.energy_tables import energy_lines, print_energy
+from warpsift.report.sampling_words import plus_minus, print_sampling
 from warpsift.report.screen_tables import table_of, thousands
 from warpsift.report.text_bars import bar_lines
 from warpsift.run.record import Phase, RunResult
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from warpsift.run.comparison import Comparison
 
 
-def _phase_row(phase: Phase, timed: bool) -> list[str]:
+def _phase_row(phase: Phase, timed: bool, intervals: Mapping[str, Any]) -> list[str]:
     c = phase.counters
     row = [
         (f"{phase.unit}: " if phase.unit else "") + phase.name + (" *" if phase.compaction else ""),
@@ -32,7 +34,7 @@ def _phase_row(phase: Phase, timed: bool) -> list[str]:
     if timed:
         timing = phase.timing
         row += [
-            thousands(timing["cycles"]),
+            thousands(timing["cycles"]) + plus_minus(intervals.get("cycles")),
             f"{100 * timing['l1_hit_rate']:.0f} %",
             f"{100 * timing['l2_hit_rate']:.0f} %",
             f"{100 * timing['bandwidth_utilisation']:.0f} %",
@@ -104,12 +106,14 @@ def print_phases(console: Console, result: RunResult) -> None:
     if timed:
         columns += ["cycles", "L1 hits", "L2 hits", "bandwidth"]
     total = Phase("total", False, "", sum(p.launches for p in result.phases), result.counters, {}, result.timing)
-    rows = [_phase_row(phase, timed) for phase in [*result.phases, total]]
+    intervals = [*result.intervals.get("phases", [{}] * len(result.phases)), result.intervals]
+    rows = [_phase_row(*row) for row in zip([*result.phases, total], repeat(timed), intervals, strict=False)]
     console.print(table_of("", columns, rows, ["phase", "cycles", "launches", "warp instr.", "bandwidth", "L2 hits"]))
     if any(phase.compaction for phase in result.phases):
         console.print(Text("* stream compaction", style="dim"))
     if timed:
         _print_timing(console, result)
+        print_sampling(console, result)
 
 
 def _print_timing(console: Console, result: RunResult) -> None:
@@ -119,7 +123,8 @@ def _print_timing(console: Console, result: RunResult) -> None:
     teps = f"{timing['mteps']:.1f} MTEPS, " if "mteps" in timing else ""
     console.print(
         Text(
-            f"{name}: {thousands(timing['cycles'])} cycles, {timing['microseconds']:.1f} us, "
+            f"{name}: {thousands(timing['cycles'])} cycles, {timing['microseconds']:.1f} us"
+            f"{plus_minus(result.intervals.get('cycles'))}, "
             f"{teps}{timing['bandwidth_bytes_per_second'] / 1e9:.1f} GB/s "
             f"({100 * timing['bandwidth_utilisation']:.1f} % of peak), {timing['instructions_per_cycle']:.2f} IPC, "
             f"mean load latency {timing['mean_load_latency_cycles']:.0f} cycles"
@@ -147,6 +152,11 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.0f} %"
 
 
+def _half(row: Mapping[str, Any], name: str) -> str:
+    """± behind a number of a sampled comparison."""
+    return plus_minus(row.get("intervals", {}).get(name))
+
+
 def print_comparison(console: Console, comparison: Comparison) -> None:
     """What `warpsift compare` shows: one column per unit."""
     rows = [entry.as_dict() for entry in comparison.entries]
@@ -157,14 +167,14 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
     lines: list[tuple[str, Callable[[dict[str, Any]], str]]] = [
         ("style", lambda r: r["style"]),
         ("check", lambda r: r["check"]),
-        ("time, us", lambda r: f"{1e6 * r['seconds']:.1f}"),
+        ("time, us", lambda r: f"{1e6 * r['seconds']:.1f}{_half(r, 'seconds')}"),
         ("  GPU", lambda r: f"{1e6 * r['gpu_seconds']:.1f}"),
         ("  unit", lambda r: f"{1e6 * r['unit_seconds']:.1f}"),
-        ("measured stage, us", lambda r: f"{1e6 * r['measured_seconds']:.1f}"),
+        ("measured stage, us", lambda r: f"{1e6 * r['measured_seconds']:.1f}{_half(r, 'measured_seconds')}"),
         ("  unit's analytic floor", lambda r: f"{1e6 * r['unit_floor_seconds']:.1f}"),
-        ("speedup", lambda r: f"{r['speedup']:.2f}"),
+        ("speedup", lambda r: f"{r['speedup']:.2f}{_half(r, 'speedup')}"),
         ("  with the unit at its floor", lambda r: f"{r['speedup_at_floor']:.2f}"),
-        ("  of all phases", lambda r: f"{r['speedup_of_all_phases']:.2f}"),
+        ("  of all phases", lambda r: f"{r['speedup_of_all_phases']:.2f}{_half(r, 'speedup_of_all_phases')}"),
         ("compaction, share of time", lambda r: f"{100 * r['compaction_share']:.0f} %"),
         ("GPU warp instructions", lambda r: thousands(r["gpu_warp_instructions"])),
         ("  removed", lambda r: f"{100 * r['gpu_instructions_removed']:.0f} %"),
@@ -173,7 +183,7 @@ def print_comparison(console: Console, comparison: Comparison) -> None:
         ("transactions / mem. instr.", lambda r: f"{r['transactions_per_memory_instruction']:.2f}"),
         ("  32-byte sectors", lambda r: f"{r['sectors_per_memory_instruction']:.2f}"),
         ("bandwidth utilisation", lambda r: f"{100 * r['bandwidth_utilisation']:.1f} %"),
-        ("DRAM traffic, MB", lambda r: f"{r['dram_bytes'] / 1e6:.2f}"),
+        ("DRAM traffic, MB", lambda r: f"{r['dram_bytes'] / 1e6:.2f}{_half(r, 'dram_bytes')}"),
         ("interconnect flits", lambda r: thousands(r["flits"])),
         ("  saved", lambda r: _percent(r["flits_saved"])),
         ("interconnect stall cycles", lambda r: thousands(r["interconnect_stall_cycles"])),

@@ -20,12 +20,19 @@ from warpsift.run.interconnect import flits, simulator_stalls, stalls
 from warpsift.run.observer import Observer
 from warpsift.run.record import RunResult
 from warpsift.run.request import Request, RequestError, algorithm_named, make_request
+from warpsift.run.sampling.relative_error import ratio_interval
 from warpsift.units import resolve
 
 BASELINE = "none"
 ENERGY = (
     "energy_joules", "power_watts", "energy_by_component", "power_by_component", "gpu_joules", "unit_joules",
     "static_joules", "gpu_idle", "energy_by_gpu_idle", "energy_range_joules", "least_certain",
+)  # fmt: skip
+
+
+SAMPLED = (
+    "seconds", "gpu_seconds", "unit_seconds", "bandwidth_utilisation", "dram_bytes", "energy_joules", "power_watts",
+    "gpu_joules", "unit_joules", "static_joules",
 )  # fmt: skip
 
 
@@ -68,7 +75,25 @@ class Entry:
             **self._savings(),
             "edges_touched_per_edge": mine.work["edges_touched_per_edge"],
             "iterations": mine.iterations,
+            **self._intervals(),
         }
+
+    def _intervals(self) -> dict[str, Any]:
+        """95 % intervals of what is estimated, where a run is sampled."""
+        mine, base = self.result, self.baseline
+        if not (mine.sampling or base.sampling):
+            return {}
+        found = {name: mine.intervals.get(name) for name in SAMPLED}
+        found["measured_seconds"] = measured_interval(mine, "seconds")
+        times = (measured_interval(base, "seconds"), measured_interval(mine, "seconds"))
+        found["speedup"] = ratio_interval(_ratio(measured_seconds(base), measured_seconds(mine)), *times)
+        whole = (base.intervals.get("seconds"), mine.intervals.get("seconds"))
+        found["speedup_of_all_phases"] = ratio_interval(_ratio(base.seconds, mine.seconds), *whole)
+        saved = self._savings()["energy_reduction"]
+        if saved is not None:
+            joules = (measured_interval(base, "energy_joules"), measured_interval(mine, "energy_joules"))
+            found["energy_reduction"] = ratio_interval(saved, *joules)
+        return {"intervals": {name: value for name, value in found.items() if value is not None}}
 
     def _interconnect(self) -> dict[str, Any]:
         """Flits and stall cycles of what a speedup is of, and the shares of the baseline's that are saved."""
@@ -128,6 +153,15 @@ def measured_seconds(result: RunResult) -> float:
     """
     compute = [phase.timing["seconds"] for phase in result.phases if phase.name == COMPUTE_PHASE and phase.timing]
     return sum(compute) if result.style == "vertex" and compute else result.seconds
+
+
+def measured_interval(result: RunResult, name: str) -> list[float] | None:
+    """The interval of a number of what `measured_seconds` measures; None where everything is timed."""
+    parts = zip(result.phases, result.intervals.get("phases", ()), strict=False)
+    found = [known[name] for phase, known in parts if phase.name == COMPUTE_PHASE and name in known]
+    if result.style != "vertex" or not found:
+        return result.intervals.get(name)
+    return [sum(low for low, _ in found), sum(high for _, high in found)]
 
 
 def measured_counters(result: RunResult) -> dict[str, int]:

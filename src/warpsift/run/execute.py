@@ -26,6 +26,7 @@ from warpsift.run.record import RunResult, by_phase, graph_facts
 from warpsift.run.rehearsal import rehearse
 from warpsift.run.request import LOADING, Request, RequestError, algorithm_named, make_request
 from warpsift.run.run_energy import add_energy
+from warpsift.run.sampling.sampled_result import add_estimate
 from warpsift.run.set_up import engine_of, gpu_of, machine_of
 from warpsift.run.sinks import Observed
 from warpsift.run.timing import add_floor, add_timing
@@ -109,9 +110,12 @@ def run_request(
     result.notes |= {"weights": weights} if weights else {}
     add_reach(result, graph, options)
     if engine is not None and machine is not None:
-        add_timing(result, engine, machine, result.edges_reached)
-        add_floor(result, engine, machine)
-        add_energy(result, engine, machine, request)
+        if request.sample:
+            add_estimate(result, engine, machine, request, sink)
+        else:
+            add_timing(result, engine, machine, result.edges_reached)
+            add_floor(result, engine, machine)
+            add_energy(result, engine, machine, request)
         engine.close()
     return result
 

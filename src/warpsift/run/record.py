@@ -109,6 +109,8 @@ class RunResult:
     array_traffic: dict[str, list[int]] = field(default_factory=dict)  # columns: `launch_history.TRAFFIC`
     timeline: dict[str, Any] = field(default_factory=dict)  # of launches, see `launch_history.timeline`
     reading: str | None = None  # whose choices it was run with
+    sampling: dict[str, Any] = field(default_factory=dict)  # of a sampled run: how much of it was timed
+    intervals: dict[str, Any] = field(default_factory=dict)  # its numbers by name: [low, high], 95 %
     energy_report: EnergyReport | None = None  # what `energy` was written from: its charges, one per price
     engine: Any = None  # the `Engine` that timed it, for samples and per-launch counters
 
@@ -180,5 +182,6 @@ class RunResult:
             "phases": [phase.as_dict() for phase in self.phases],
             "array_traffic": self.array_traffic,
             "timeline": self.timeline,
+            **({"sampling": self.sampling, "intervals": self.intervals} if self.sampling else {}),
             "machine": self.machine,
         }

@@ -52,6 +52,9 @@ class Request:
     visibility_ctas: int | None = option(
         None, "CTAs that do not see each other's writes; 0: a whole wave; default: from the machine.", minimum=0
     )
+    sample: int = option(
+        0, "Time about one part in so many (say 20) and answer with 95 % intervals; 0: time all of it.", minimum=0
+    )
     sample_interval_cycles: int = option(
         0, "Cycles between two samples of a timeline; 0: no samples.", minimum=0, on_command_line=False
     )
@@ -67,9 +70,18 @@ class Request:
 
     def __post_init__(self) -> None:
         check_declared(self)
+        self._check_sample()
         if self.overrides and self.gpu is None:
             changed = ", ".join(f"{key}={value}" for key, value in self.overrides.items())
             raise RequestError(f"{changed}: this changes a machine, but none is named; add --gpu gtx980 (gpu='gtx980')")
+
+    def _check_sample(self) -> None:
+        if self.sample == 1:
+            raise RequestError("sample 1: one part in one is all of it; write 0, or 2 and more (--sample 20)")
+        if self.sample and self.gpu is None:
+            raise RequestError("--sample is about timing, but no machine is named; add --gpu gtx980 (gpu='gtx980')")
+        if self.sample and self.sample_interval_cycles:
+            raise RequestError("a timeline needs every cycle: leave out --sample")
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(replace(self, overrides=dict(self.overrides)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
+from warpsift.run.sampling.relative_error import relative_half
+
 if TYPE_CHECKING:
     from warpsift.run.record import Phase, RunResult
 
@@ -31,13 +33,19 @@ def facts(result: RunResult) -> list[str]:
         lines[0] += f"; source {result.options['source']} reaches {thousands(result.nodes_reached)} nodes"
     if result.timing:
         timing = result.timing
-        words = [f"{thousands(timing['cycles'])} cycles", f"{timing['microseconds']:.1f} us"]
+        words = [f"{thousands(timing['cycles'])} cycles{_half(result)}", f"{timing['microseconds']:.1f} us"]
         words += [f"{timing['mteps']:.1f} MTEPS"] if "mteps" in timing else []
         words += [f"{100 * timing['bandwidth_utilisation']:.0f} % of the DRAM's bandwidth"]
         words += [f"{1e3 * result.energy['energy_joules']:.3g} mJ"] if result.energy else []
         lines.append(", ".join(words))
     lines += [f"warning: {result.notes['warning']}"] if "warning" in result.notes else []
     return lines
+
+
+def _half(result: RunResult) -> str:
+    """How sure a sampled run is of its cycles."""
+    half = relative_half(result.intervals.get("cycles"))
+    return f" ± {100 * half:.1f} % (sampled)" if half else ""
 
 
 def columns(result: RunResult) -> tuple[list[str], list[list[str]]]:

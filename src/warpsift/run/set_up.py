@@ -32,9 +32,14 @@ def engine_of(machine: Machine | None, request: Request, observer: Observer) -> 
     from warpsift.engine import Engine
 
     unit = resolve(request.unit)
+    components = unit.components() if unit is not None else ()
+    if request.sample:
+        from warpsift.engine.leap.sampled_engine import SampledEngine
+
+        return SampledEngine(machine, components, sample=request.sample, progress=observer.on_cycles)
     return Engine(
         machine,
-        unit.components() if unit is not None else (),
+        components,
         sample_interval_cycles=request.sample_interval_cycles,
         progress=observer.on_cycles,
     )

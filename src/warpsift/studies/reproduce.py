@@ -24,6 +24,7 @@ PAPERS = {
 }
 
 
+SAMPLED_PAPERS = ("scu", "mff")
 NEAR = 0.25  # a value of the paper counts as met when ours is within this share of it
 
 
@@ -47,14 +48,16 @@ class Plan:
     options: SweepOptions = field(default_factory=SweepOptions)
 
 
-def scale_named(name: str, paper: str, graphs: Path | None, reading: str | None = None) -> Scale:
+def scale_named(name: str, paper: str, graphs: Path | None, reading: str | None = None, sample: int = 0) -> Scale:
     """A scale under a reading, with the user's real graph files if there is a folder of them."""
     if name not in SCALES:
         raise ReproduceError(unknown("scale", name, list(SCALES)))
     if reading is not None:
         reading_named(reading)  # a clear sentence if there is none
     files = {} if graphs is None else real_files(graphs, list(_module(paper).GRAPHS))
-    return replace(SCALES[name], files=files, reading=reading)
+    if sample and paper not in SAMPLED_PAPERS:
+        raise ReproduceError(f"--sample is for {' and '.join(SAMPLED_PAPERS)}: leave it out")
+    return replace(SCALES[name], files=files, reading=reading, sample=sample)
 
 
 def _module(paper: str) -> Any:
@@ -76,12 +79,18 @@ def summary_of(figures: Sequence[Figure], scale: Scale) -> list[str]:
         listed = "; ".join(f"{row['claim']} ({row['ours']:.3g}, paper {row['paper']:.3g})" for row in close)
         found.append(f"{text}: {listed}." if close else f"{text}.")
         found.append("The pages scu.md, mff.md and energy.md of the documentation explain the differences.")
+    if scale.sample:
+        found.append(
+            f"Runs are sampled, one part in {scale.sample}: error bars hold the 95 % intervals beside the spread over "
+            "sources (sampling.md)."
+        )
     found.append(f"{real} are generated: same nodes, arcs and kind of degree distribution, not the same graph.")
     return found
 
 
-def _reading_option(scale: Scale) -> str:
-    return f" --reading {scale.reading}" if scale.reading else ""
+def _further_options(scale: Scale) -> str:
+    reading = f" --reading {scale.reading}" if scale.reading else ""
+    return reading + (f" --sample {scale.sample}" if scale.sample else "")
 
 
 def _subtitle(plan: Plan, graphs: Sequence[str]) -> str:
@@ -108,7 +117,7 @@ def reproduce(plan: Plan) -> tuple[Path, list[Figure]]:
         subtitle=_subtitle(plan, paper.GRAPHS),
         summary=[*summary_of(figures, plan.scale), *missing],
         provenance=provenance_of(results),
-        command=f"warpsift reproduce {plan.paper} --scale {plan.scale.name}{_reading_option(plan.scale)}",
+        command=f"warpsift reproduce {plan.paper} --scale {plan.scale.name}{_further_options(plan.scale)}",
         conclusive=plan.scale.conclusive,
     )
     return write_report(plan.folder / "report.html", report), figures

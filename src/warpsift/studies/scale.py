@@ -26,6 +26,7 @@ class Scale:
     files: Mapping[str, str] = field(default_factory=dict)  # real graphs, by the paper's name
     smaller: Mapping[str, int] = field(default_factory=dict)  # graphs that are smaller still, by this factor
     reading: str | None = None  # of what the papers leave open
+    sample: int = 0  # time one part in so many; 0: all of it
     conclusive: bool = True  # False: too small to say anything of the paper
 
     def graph(self, name: str) -> str:

@@ -12,6 +12,7 @@ from warpsift.run.observer import Observer
 from warpsift.run.record import RunResult, by_phase
 from warpsift.run.request import Request
 from warpsift.run.run_energy import add_energy
+from warpsift.run.sampling.sampled_result import add_estimate
 from warpsift.run.set_up import engine_of, machine_of
 from warpsift.run.sinks import Observed
 from warpsift.run.timing import add_timing
@@ -24,6 +25,7 @@ def time_trace(
     gpu: str | None = None,
     *,
     overrides: Mapping[str, Any] | None = None,
+    sample: int = 0,
     sample_interval_cycles: int = 0,
     observer: Observer | None = None,
     threads: int | None = None,
@@ -36,8 +38,9 @@ def time_trace(
     kernels = list_kernels(Path(path))
     from warpsift.traces.reader import replay_kernel  # compiled code: not before the files are known to be there
 
+    interval = sample_interval_cycles
     request = Request(
-        "trace", str(path), gpu=gpu, overrides=overrides or {}, sample_interval_cycles=sample_interval_cycles
+        "trace", str(path), gpu=gpu, overrides=overrides or {}, sample=sample, sample_interval_cycles=interval
     )
     machine = machine_of(request)
     start = time.perf_counter()
@@ -66,7 +69,10 @@ def time_trace(
         host_seconds=time.perf_counter() - start,
     )
     if engine is not None and machine is not None:
-        add_timing(result, engine, machine, 0)
-        add_energy(result, engine, machine, request)
+        if sample:
+            add_estimate(result, engine, machine, request, sink)
+        else:
+            add_timing(result, engine, machine, 0)
+            add_energy(result, engine, machine, request)
         engine.close()
     return result

@@ -27,6 +27,7 @@ EV_NOC_DELIVER = 3  # a: network, b: packet (ideal network only)
 EV_L2_READY = 4  # a: L2 slice (its first packet has come through the pipeline)
 EV_DRAM_DONE = 5  # a: token given to dram_accept, b: channel
 EV_DRAM_ARRIVE = 6  # a: channel, b: request index (end of the fixed latency in front of the controller)
+EV_NOTHING = 7  # what had been asked for is no longer wanted (engine/leap)
 EV_UNIT = 8  # a: own number << 4 | socket of a unit, b: that unit's own business
 EV_UNIT_ARRIVE = 9  # a: L2 slice << 4 | socket, b: packet that the slice hands to the unit beside it
 

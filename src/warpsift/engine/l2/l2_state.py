@@ -123,6 +123,7 @@ L2 = np.dtype(
         ("p_written_words", np.int64),  # written words of each line's sectors that are not valid, as masks
         ("p_mshrs", np.int64),
         *[(name, np.int64) for name in COUNTERS],
+        ("touched_sectors", np.int64),  # that touches without time (engine/leap) would have moved to and from DRAM
     ],
     align=True,
 )

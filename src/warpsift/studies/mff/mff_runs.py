@@ -14,6 +14,7 @@ from warpsift.report.figures import COMMAND, Chart
 from warpsift.report.provenance import command_of
 from warpsift.run.request import Request, make_request
 from warpsift.studies.mff.mff_measurements import figures
+from warpsift.studies.sampled_spread import sampled_half, with_sampling
 from warpsift.studies.scale import Scale
 from warpsift.sweep import Results
 
@@ -28,7 +29,7 @@ Row = dict[str, Any]
 def request(algorithm: str, graph: str, system: str, scale: Scale, **changes: Any) -> Request:
     """One run of one of the three systems."""
     choices: dict[str, Any] = {"gpu": GPU, "style": "vertex", "unit": "mff" if system == UNIT else "none", **changes}
-    choices["reading"] = scale.reading
+    choices |= {"reading": scale.reading, "sample": scale.sample}
     if system != UNIT:  # both are shown, whatever the reading says
         choices["occupancy"] = "target" if system == SAME_OCCUPANCY else "full"
     if algorithm == "pagerank":
@@ -88,13 +89,15 @@ def ratio_rows(results: Results, scale: Scale, base: str, measure: Callable[[Row
     for algorithm in ALGORITHMS:
         means = []
         for graph in GRAPHS:
-            values = []
+            values, halves = [], []
             for seed in seeds(algorithm, scale):
-                plain = compute_stage(results, request(algorithm, graph, base, scale, seed=seed))
+                plain = request(algorithm, graph, base, scale, seed=seed)
                 unit = request(algorithm, graph, UNIT, scale, seed=seed)
-                values.append(measure(plain, compute_stage(results, unit)))
+                values.append(measure(compute_stage(results, plain), compute_stage(results, unit)))
+                both = [results[plain].result or {}, results[unit].result or {}]
+                halves.append(values[-1] * sampled_half(both))
             means.append(statistics.fmean(values))
-            spread = statistics.stdev(values) if len(values) > 1 else 0.0
+            spread = with_sampling(values, halves)
             row = {"algorithm": algorithm, "graph": graph, "value": means[-1], "spread": spread}
             rows.append(row | {COMMAND: command_of(unit)})
         rows.append({"algorithm": algorithm, "graph": MEAN, "value": statistics.fmean(means), "spread": 0.0})

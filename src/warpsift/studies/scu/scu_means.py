@@ -13,6 +13,7 @@ from typing import Any
 from warpsift.report.figures import COMMAND, Chart, PaperValue
 from warpsift.report.provenance import command_of
 from warpsift.store.rows import geometric_mean
+from warpsift.studies.sampled_spread import sampled_half, with_sampling
 from warpsift.studies.scale import Scale
 from warpsift.studies.scu.scu_runs import ALGORITHMS, GPUS, GRAPHS, request, result, seeds
 from warpsift.sweep import Results
@@ -28,13 +29,15 @@ def ratio_rows(results: Results, scale: Scale, unit_of: Callable[[str], str], me
         for algorithm in ALGORITHMS:
             found = []
             for graph in GRAPHS:
-                values = []
+                values, halves = [], []
                 for seed in seeds(algorithm, scale):
                     with_unit = request(algorithm, graph, gpu, unit_of(algorithm), scale, seed=seed)
                     plain = request(algorithm, graph, gpu, "none", scale, seed=seed)
-                    values.append(measure(result(results, plain), result(results, with_unit)))
+                    both = [result(results, plain), result(results, with_unit)]
+                    values.append(measure(*both))
+                    halves.append(values[-1] * sampled_half(both))
                 found.append(statistics.fmean(values))
-                spread = statistics.stdev(values) if len(values) > 1 else 0.0
+                spread = with_sampling(values, halves)
                 row = {"gpu": gpu, "algorithm": algorithm, "graph": graph, "value": found[-1], "spread": spread}
                 rows.append(row | {COMMAND: command_of(with_unit)})
             rows.append(

@@ -16,7 +16,7 @@ ALGORITHMS = ("bfs", "sssp", "pagerank")
 
 def request(algorithm: str, graph: str, gpu: str, unit: str, scale: Scale, **changes: Any) -> Request:
     """One run; BFS and SSSP say their source's seed in `changes`."""
-    choices: dict[str, Any] = {"gpu": gpu, "unit": unit, "reading": scale.reading, **changes}
+    choices: dict[str, Any] = {"gpu": gpu, "unit": unit, "reading": scale.reading, "sample": scale.sample, **changes}
     if algorithm == "pagerank":
         choices["max_iterations"] = scale.iterations
     return make_request(algorithm, scale.graph(graph), choices)

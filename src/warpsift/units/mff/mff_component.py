@@ -19,6 +19,7 @@ class MffComponent(UnitComponent):
     socket = mff_state.SOCKET
     counters = mff_state.COUNTERS
     drains = True  # lines of active bits
+    skips = True
 
     def calls(self) -> Any:
         from warpsift.units.mff.mff_socket import mff_calls

@@ -13,6 +13,7 @@ from warpsift.engine.unit_socket import (
     PENDING,
     RECEIVE,
     SEND,
+    SKIP,
     TICK,
     sockets,
     unit_calls,
@@ -20,6 +21,7 @@ from warpsift.engine.unit_socket import (
 )
 from warpsift.units.mff.mff_command import mff_receive, mff_send
 from warpsift.units.mff.mff_issue import mff_accept, mff_full
+from warpsift.units.mff.mff_skip import mff_skip
 from warpsift.units.mff.mff_state import SOCKET, mff
 from warpsift.units.mff.mff_unit import mff_arrival, mff_drained, mff_tick
 
@@ -32,6 +34,9 @@ def mff_calls(S, what, a, b):
         return mff_send(S, a, b)
     if what == RECEIVE:
         mff_receive(S, a)
+        return np.int64(0)
+    if what == SKIP:
+        mff_skip(S, a, b)
         return np.int64(0)
     if what == HELD:
         M.mff_stall_job_cycles += 1

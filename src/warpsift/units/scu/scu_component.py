@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from warpsift.engine.core.arena import Arena
+from warpsift.engine.core.cache_sets import ALL_SECTORS
+from warpsift.engine.leap.touch import WRITES
 from warpsift.engine.machine_cycle import DONE
 from warpsift.engine.unit_socket import UnitComponent
 from warpsift.hardware import LINE_BYTES
@@ -23,6 +25,7 @@ class ScuComponent(UnitComponent):
     name = "scu"
     socket = state.SOCKET
     counters = state.COUNTERS
+    skips = True
 
     def calls(self) -> Any:
         from warpsift.units.scu.scu_socket import scu_calls
@@ -74,6 +77,21 @@ class ScuComponent(UnitComponent):
             _set_vector(row, vector)
             row.ahead = inputs_ahead(spec) if vector.by == BY_INPUT else elements_ahead(spec)
 
+    def touched(self, piece: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Vectors, elements, hash sets and what is stored; reads of a piece before its writes."""
+        runs, probes, writes = piece.runs, piece.probes, piece.writes
+        parts = [_vector_lines(piece.setup), (runs["line"], runs["sectors"])]
+        parts.append((runs["second_line"], runs["second_sectors"]))
+        if not self.spec.ideal_hash:
+            parts += [(probes["line"], probes["sectors"]), (probes["line"], probes["write_sectors"] | WRITES)]
+            parts.append((probes["second_line"], probes["second_sectors"] | WRITES))
+            parts.append((probes["evict_line"], probes["evict_sectors"]))
+        parts.append((writes["line"], writes["sectors"] | WRITES))
+        lines = np.concatenate([lines for lines, _ in parts])
+        accesses = np.concatenate([accesses for _, accesses in parts])
+        real = (accesses & ALL_SECTORS) != 0
+        return lines[real], accesses[real]
+
     def operation_balances(self, arrays: Mapping[str, Any], counters: Mapping[str, int]) -> dict[str, tuple[int, int]]:
         return {
             "SCU elements fetched = addresses": (counters["scu_elements_fetched"], counters["scu_addresses"]),
@@ -91,6 +109,13 @@ class ScuComponent(UnitComponent):
             return []
         asks = [f"{int(row.in_flight)} requests" for row in arrays["scu.coalescers"] if row.in_flight]
         return [f"stream compaction unit: an operation is not complete, {', '.join(asks) or 'nothing'} in flight"]
+
+
+def _vector_lines(setup: ScuSetup | None) -> tuple[np.ndarray, np.ndarray]:
+    """The lines of an operation's vectors; its first piece has them."""
+    lines = [np.arange(v.lines) + v.address // LINE_BYTES for v in (setup.vectors if setup else ())]
+    found = np.concatenate([np.empty(0, np.int64), *lines])
+    return found, np.full(len(found), ALL_SECTORS)
 
 
 def request_buffer(spec: ScuSpec, setup: ScuSetup) -> tuple[int, int]:

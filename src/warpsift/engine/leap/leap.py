@@ -1,0 +1,280 @@
+"""A leap: warps go on without time, so that what follows can be timed again.
+
+Warps take turns, each up to the instruction that would wait for memory or for shared memory, and are then out of turn
+for as long as that takes when nothing else is in its way: so a leap has a time of its own, `REACHED`, and warps go on
+about as far as they would have. Barriers hold, CTAs end and others take their place; but the clock stands still and
+nothing is counted. Caches are touched (`touch.py`), so that they are warm behind it.
+
+What is in flight when a leap begins stays in flight and comes back behind it. The warp that then lies in the slot of
+the one that asked waits for it in its place. So queues are as full and as many warps wait behind a leap as before it.
+
+How long a timed stretch would have been in a leap's time is found by a rehearsal: from its begin, a leap of as many
+memory instructions (`MOST_OPS`) on a copy of the SMs. So what is timed and what is leapt over are measured alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.engine.core.arena import S_t
+from warpsift.engine.core.jit import compiled, entry, i64, void
+from warpsift.engine.core.masks import mask_any
+from warpsift.engine.core.wheel import (
+    BUCKETS,
+    EV_NOTHING,
+    EV_WARP_READY,
+    bucket_row,
+    event,
+    wheel,
+)
+from warpsift.engine.core.words import load, store
+from warpsift.engine.leap.touch import touch_op
+from warpsift.engine.machine_cycle import NEED_WORK
+from warpsift.engine.sm.dispatch import dispatch_tick
+from warpsift.engine.sm.sm_state import (
+    AT_BARRIER,
+    BLOCKED,
+    CTAS,
+    EMPTY,
+    FINISHED,
+    MEMORY_OPS,
+    SLOT_ROWS,
+    WAIT_MEMORY,
+    WARPS,
+    cta_row,
+    memory_op,
+    op_row,
+    scheduler_row,
+    slot_row,
+    sm_row,
+    sms,
+    warp_row,
+)
+from warpsift.engine.sm.warps import barrier_release, slots_needed, warp_finish, warp_ready
+from warpsift.simt.stream import ALU, BARRIER, NO_SLOT, SHARED
+
+LEAPT, FEW = 4, 5  # what a leap answers beside NEED_WORK: it is where it should be, or few warps are left
+# The order of a leap and what came of it, words of a table.
+UNTIL, FINAL, FLOOR, FRESH, MOST_OPS, LATENCY, P_BUSY, P_COUNTS, P_WAKE = range(9)
+REACHED, OPS, TRANSACTIONS, INSTRUCTIONS, WORDS = range(9, 14)
+QUANTUM = 32  # cycles of a leap's time between two looks at all warps: about a shared-memory access
+BUSY_MASK = (1 << 32) - 1  # of a word that holds what a warp slot has in flight, and above that what it waits for
+NOBODY = WARPS - 1  # the row of an SM's table in which no warp is ever resident
+
+
+@compiled(void, S_t)
+def forget_delays(S):
+    """Warps that wait for an ALU chain are moved on: they must not be woken."""
+    W = wheel(S)
+    for bucket in range(BUCKETS):
+        index = np.int64(bucket_row(W.p_buckets, bucket).first)
+        while index >= 0:
+            E = event(W.p_events, index)
+            if E.kind == EV_WARP_READY:
+                E.kind = EV_NOTHING
+            index = np.int64(E.next)
+
+
+@compiled(void, S_t, i64)
+def lend_scoreboards(S, p):
+    """Put away what every warp slot has in flight and waits for: warps go on as if all of it had come."""
+    C = sms(S)
+    rehearsed = load(p, np.int64(MOST_OPS))
+    if rehearsed == 0:
+        forget_delays(S)
+    for sm in range(C.sms):
+        M = sm_row(C.p_sms, sm)
+        M.lsu_waiting = 0
+        if M.ops_in_flight != 0 and rehearsed == 0:
+            for index in range(MEMORY_OPS):  # those that hold no slot let their warp end
+                E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + index)
+                if E.slot == NO_SLOT:
+                    E.keeps_warp = 0
+        for slot in range(WARPS - 1):
+            row = sm * WARPS + slot
+            W = warp_row(C.p_warps, row)
+            waits = W.busy if W.state == FINISHED else np.int64(W.wait & W.busy)
+            store(load(p, np.int64(P_BUSY)), row, np.int64(W.busy) | (waits << 32))
+            for index in range(row * SLOT_ROWS, (row + 1) * SLOT_ROWS):
+                Z = slot_row(C.p_slots, index)
+                slot_row(load(p, np.int64(P_COUNTS)), index).count = Z.count
+                Z.count = 0
+            W.busy = 0
+            W.outstanding = 0
+            W.atomic_slots = 0
+            W.wait = 0
+            if W.state == FINISHED:
+                warp_finish(S, np.int64(sm), np.int64(slot))
+
+
+@compiled(void, S_t, i64, i64)
+def disown(S, sm, slot):
+    """No warp is left in a slot: what it has in flight will end without telling one."""
+    C = sms(S)
+    for index in range(MEMORY_OPS):
+        E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + index)
+        if E.warp == slot:
+            E.warp = NOBODY
+            E.slot = NO_SLOT
+            E.keeps_warp = 0
+
+
+@compiled(void, S_t, i64, i64, i64)
+def take_back(S, p, sm, slot):
+    """A warp waits for what its slot has had in flight, as if it were its own."""
+    C = sms(S)
+    row = sm * WARPS + slot
+    W = warp_row(C.p_warps, row)
+    saved = load(load(p, np.int64(P_BUSY)), row)
+    for index in range(row * SLOT_ROWS, (row + 1) * SLOT_ROWS):
+        count = slot_row(load(p, np.int64(P_COUNTS)), index).count
+        slot_row(C.p_slots, index).count = count
+        W.outstanding += count
+    W.busy = saved & BUSY_MASK
+    W.wait = slots_needed(S, sm, slot) | (saved >> 32)
+    if W.state == AT_BARRIER:
+        return
+    W.cause = WAIT_MEMORY
+    if W.wait & W.busy:
+        W.state = BLOCKED
+    else:
+        warp_ready(S, sm, slot)
+
+
+@compiled(void, S_t, i64)
+def go_on(S, p):
+    """Time goes on."""
+    C = sms(S)
+    for sm in range(C.sms):
+        for index in range(sm * C.schedulers, (sm + 1) * C.schedulers):
+            scheduler_row(C.p_schedulers, index).ready = 0
+        for slot in range(WARPS - 1):
+            row = sm * WARPS + slot
+            if warp_row(C.p_warps, row).state != EMPTY:
+                take_back(S, p, np.int64(sm), np.int64(slot))
+            elif load(load(p, np.int64(P_BUSY)), row) != 0:
+                disown(S, np.int64(sm), np.int64(slot))
+
+
+@compiled(i64, S_t)
+def fill_sms(S):
+    """Dispatch as many CTAs as there is room for; 1 if there is room and the stream has run dry."""
+    C = sms(S)
+    if mask_any(C.p_room, C.words) == 0:
+        return np.int64(0)
+    while True:
+        C.dispatch_cycle = -1
+        before = C.ctas_dispatched
+        if dispatch_tick(S) != 0:
+            return np.int64(1)
+        if C.ctas_dispatched == before:
+            return np.int64(0)
+
+
+@compiled(void, i64, i64, i64)
+def tally(p, index, amount):
+    store(p, index, load(p, index) + amount)
+
+
+@compiled(void, S_t, i64, i64, i64, i64)
+def leap_over(S, p, sm, slot, warm):
+    """A memory instruction of a warp, whose next record is behind it already."""
+    C = sms(S)
+    W = warp_row(C.p_warps, sm * WARPS + slot)
+    op = op_row(W.p_ops, np.int64(W.pc) - 1)
+    tally(p, np.int64(OPS), np.int64(1))
+    tally(p, np.int64(TRANSACTIONS), np.int64(op.transactions))
+    if op.slot != NO_SLOT:
+        bit = np.int64(1) << np.int64(op.slot)
+        W.busy |= bit
+        W.shared_slots = W.shared_slots | bit if op.kind == SHARED else W.shared_slots & (bit ^ -1)
+    if warm != 0:
+        touch_op(S, sm, cta_row(C.p_ctas, sm * CTAS + W.cta).chunk, np.int64(W.pc) - 1)
+
+
+@compiled(i64, S_t, i64, i64, i64, i64)
+def leap_warp(S, p, sm, slot, warm):
+    """A warp's turn, up to where it would wait; for how many cycles it would be busy and wait."""
+    C = sms(S)
+    W = warp_row(C.p_warps, sm * WARPS + slot)
+    cycles = np.int64(0)
+    while W.pc < W.end:
+        op = op_row(W.p_ops, W.pc)
+        held = np.int64(op.wait) & W.busy
+        if held != 0:
+            W.busy &= held ^ -1
+            return cycles + (load(p, np.int64(LATENCY)) if held & (W.shared_slots ^ -1) else C.shared_latency)
+        W.pc += 1
+        if op.kind == ALU:
+            tally(p, np.int64(INSTRUCTIONS), np.int64(op.count))
+            cycles += np.int64(op.detail) * C.alu_latency
+            continue
+        tally(p, np.int64(INSTRUCTIONS), np.int64(1))
+        cycles += 1
+        if op.kind != BARRIER:
+            leap_over(S, p, sm, slot, warm)
+        elif W.pc < W.end:
+            A = cta_row(C.p_ctas, sm * CTAS + W.cta)
+            W.state = AT_BARRIER
+            W.wait = 0
+            A.arrived += 1
+            A.at_barrier |= np.int64(1) << slot
+            barrier_release(S, sm, np.int64(W.cta))
+            return cycles
+    W.busy = 0
+    warp_finish(S, sm, slot)
+    return cycles
+
+
+@compiled(i64, S_t)
+def live_warps(S):
+    C = sms(S)
+    live = np.int64(0)
+    for sm in range(C.sms):
+        live += sm_row(C.p_sms, sm).warps_resident
+    return live
+
+
+@compiled(void, S_t, i64)
+def leap_round(S, p):
+    """The turns of all warps whose time has come."""
+    C = sms(S)
+    now = load(p, np.int64(REACHED))
+    p_wake = load(p, np.int64(P_WAKE))
+    warm = np.int64(1) if load(p, np.int64(MOST_OPS)) == 0 else np.int64(0)
+    for sm in range(C.sms):
+        if sm_row(C.p_sms, sm).warps_resident == 0:
+            continue
+        for row in range(sm * WARPS, (sm + 1) * WARPS - 1):
+            state = warp_row(C.p_warps, row).state
+            if state != EMPTY and state != AT_BARRIER and load(p_wake, np.int64(row)) <= now:
+                cycles = leap_warp(S, p, np.int64(sm), np.int64(row - sm * WARPS), warm)
+                store(p_wake, np.int64(row), now + cycles)
+    store(p, np.int64(REACHED), now + QUANTUM)
+
+
+@entry("leaps of sampled runs", i64, S_t, i64)
+def leap(S, p):
+    """Rounds up to the time that is ordered (LEAPT), until few warps are left at the end (FEW), or CTAs lack."""
+    C = sms(S)
+    if load(p, np.int64(FRESH)) != 0:
+        lend_scoreboards(S, p)
+    start_delay = C.cta_start
+    C.cta_start = 0
+    status = np.int64(LEAPT)
+    most_ops = load(p, np.int64(MOST_OPS))
+    while load(p, np.int64(REACHED)) < load(p, np.int64(UNTIL)):
+        if most_ops != 0 and load(p, np.int64(OPS)) >= most_ops:
+            break
+        if fill_sms(S) != 0:
+            if load(p, np.int64(FINAL)) == 0:
+                status = np.int64(NEED_WORK)
+                break
+            if live_warps(S) <= load(p, np.int64(FLOOR)):
+                status = np.int64(FEW)
+                break
+        leap_round(S, p)
+    C.cta_start = start_delay
+    if status != NEED_WORK and most_ops == 0:
+        go_on(S, p)
+    return status

@@ -1,0 +1,318 @@
+"""An engine that times a part of what it is given, and remembers of the rest how much work it was.
+
+Whole launches and operations are left out where enough of their kind are timed; of a long launch that is timed, most
+is leapt over (`schedule.py`, `leap.py`). Function is not its business: kernels have run in full before it sees them.
+`sampled` is what came of it, for run/sampling to make an estimate of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from warpsift.engine import checks
+from warpsift.engine.core.arena import FOREVER
+from warpsift.engine.engine import Engine
+from warpsift.engine.engine_error import EngineError
+from warpsift.engine.leap import leap as leaping
+from warpsift.engine.leap import schedule
+from warpsift.engine.leap.sampled_launch import DRAM_SECTORS, Leap, SampledLaunch, Window
+from warpsift.engine.leap.touch import touch_lines, touch_ops
+from warpsift.engine.machine_cycle import NEED_WORK, PAUSED
+from warpsift.engine.main_loop import NO_UNIT, run
+from warpsift.engine.sm import sm_state
+from warpsift.engine.unit_socket import UnitComponent
+from warpsift.machines.spec import Machine
+from warpsift.simt.stream import Chunk, LaunchInfo, UnitChunk, UnitOperation
+
+RAMP, WINDOW, LEAP, SETTLING, TAIL = range(5)
+HELD_BYTES = 32 << 20  # a launch of more is chosen by the number of its CTAs: it would fill the memory
+HELD_PIECES = 32  # an operation of more pieces is timed: it would fill the memory before its size is known
+
+
+class _Held:
+    """An operation whose first pieces have been looked at already."""
+
+    def __init__(self, operation: UnitOperation, first: list[UnitChunk], rest: Any) -> None:
+        self.info = operation.info
+        self._first, self._rest = first, rest
+
+    def chunks(self) -> Any:
+        yield from self._first
+        yield from self._rest
+
+
+class SampledEngine(Engine):
+    """A modelled GPU that times about one part in `sample`."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        units: Sequence[UnitComponent] = (),
+        *,
+        sample: int,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        for unit in units:
+            if not unit.skips:
+                raise EngineError(
+                    f"unit {unit.name!r} cannot be sampled: what it has seen decides what it does; leave out --sample"
+                )
+        super().__init__(machine, units, progress=progress)
+        self.sampled: list[SampledLaunch] = []
+        self._schedule = schedule.Schedule(sample)
+        self._order = np.zeros(leaping.WORDS, np.int64)
+        self._p_order = self._arena.adopt("leap.order", self._order)
+        slots = machine.sm.count * sm_state.WARPS
+        self._already = np.random.default_rng(1).random(
+            slots
+        )  # share of its latency that a load is still in flight for
+        self._p_wake = self._arena.table("leap.wake", np.int64, slots)
+        self._p_busy = self._arena.table("leap.busy", np.int64, slots)
+        self._p_counts = self._arena.table("leap.counts", sm_state.IN_FLIGHT, slots * sm_state.SLOT_ROWS)
+        self._few = machine.sm.count * machine.sm.warps * schedule.FEW_WARPS
+        self._leapt, self._mode = False, TAIL
+
+    # ---- the sink -------------------------------------------------------------------------------------------
+
+    def begin(self, launch: LaunchInfo) -> None:
+        """Nothing is decided before the launch is known, or too long to wait for that."""
+        self._now = SampledLaunch(launch, ("launch", launch.kernel, launch.phase, launch.threads_per_cta))
+        self._held: list[Chunk] = []
+        self._choice: bool | None = None  # whether it is timed
+
+    def chunk(self, chunk: Chunk) -> None:
+        self._now.longest_warp = max(self._now.longest_warp, int(np.diff(chunk.warp_first).max(initial=0)))
+        self._now.records += len(chunk.ops)
+        if self._choice is None:
+            self._held.append(chunk)
+            if sum(held.ops.nbytes + held.transactions.nbytes for held in self._held) > HELD_BYTES:
+                self._choose(long=True)
+        else:
+            self._take(chunk)
+
+    def end(self) -> Any:
+        if self._choice is None:
+            self._choose(long=False)
+        now = self._now
+        self.sampled.append(now)
+        if not self._choice:
+            return None
+        result = super().end()
+        self.launches.pop()
+        now.timed, now.arrays = result.counters, result.arrays
+        return result
+
+    def _choose(self, long: bool) -> None:
+        """Whether the launch is timed; what has come of it so far is taken or remembered."""
+        now = self._now
+        assert isinstance(now.info, LaunchInfo)
+        size = (now.info.ctas,) if long else (now.records.bit_length(), now.longest_warp.bit_length())
+        self._choice = self._schedule.is_timed(now.kind, size)
+        if self._choice:
+            super().begin(now.info)
+            self._mode, self._until = RAMP, self.cycle + schedule.RAMP_CYCLES
+            self._begun, self._begun_ops = self.cycle, self._ops_done()
+        else:
+            for unit in self.units.values():
+                unit.begin(self._arena, now.info)
+        for chunk in self._held:
+            self._take(chunk)
+        self._held = []
+
+    def _take(self, chunk: Chunk) -> None:
+        if self._choice:
+            super().chunk(chunk)
+        else:
+            before = self._touched()
+            self._touch_chunk(chunk)
+            self._now.touched_sectors += self._touched() - before
+
+    def operation(self, operation: UnitOperation) -> Any:
+        info, pieces = operation.info, iter(operation.chunks())
+        first = list(islice(pieces, HELD_PIECES + 1))
+        kind: Hashable = ("operation", info.unit, info.operation, info.phase)
+        now = SampledLaunch(info, kind)
+        self.sampled.append(now)
+        size = sum(sum(piece.counts().values()) for piece in first)
+        if self._schedule.is_timed(kind, (size.bit_length(),)) or len(first) > HELD_PIECES:
+            result = super().operation(_Held(operation, first, pieces))
+            self.operations.pop()
+            now.timed = result.counters
+            return result
+        before = self._touched()
+        for piece in first:
+            self._touch_lines(*self.units[info.unit].touched(piece))
+        now.touched_sectors = self._touched() - before
+        return None
+
+    # ---- what is left out -----------------------------------------------------------------------------------
+
+    def _touched(self) -> int:
+        return int(self._record("l2").touched_sectors)
+
+    def _touch_lines(self, lines: np.ndarray, accesses: np.ndarray) -> None:
+        names = ("leap.lines", "leap.accesses")
+        both = (np.ascontiguousarray(part, np.int64) for part in (lines, accesses))
+        places = [self._arena.adopt(*pair) for pair in zip(names, both, strict=True)]
+        touch_lines(self._S, *places, len(lines))
+        for name in names:
+            self._arena.release(name)
+
+    def _touch_chunk(self, chunk: Chunk) -> None:
+        sm = self._record("sm")
+        tail = int(sm.chunk_tail)
+        self._push(chunk)
+        row = next(reversed(self._live))
+        sm.chunk_tail = tail  # nobody runs it
+        touch_ops(self._S, row, len(chunk.ops))
+        for name in self._live.pop(row):
+            self._arena.release(name)
+        self._free_rows.append(row)
+
+    # ---- a launch that is timed -----------------------------------------------------------------------------
+
+    def _run(self, final: bool) -> None:
+        while True:
+            if self._mode == LEAP:
+                if self._leap(final) == NEED_WORK:
+                    return
+            else:
+                step = partial(run, self._S, NO_UNIT, int(final))
+                if self._advance(step, self._until) != PAUSED:
+                    self._mode = TAIL if final else self._mode
+                    return
+                self._turn()
+
+    def _turn(self) -> None:
+        """A stretch is over: what comes next."""
+        rounds = schedule.WINDOW_ROUNDS if self._mode == WINDOW else schedule.SETTLING_ROUNDS
+        if self._mode in (RAMP, WINDOW, SETTLING) and not self._has_seen(rounds):
+            self._until = self.cycle + schedule.SETTLING_CYCLES // 2
+        elif self._mode in (RAMP, SETTLING):
+            self._mode, self._until, self._begun = WINDOW, self.cycle + schedule.WINDOW_CYCLES, self.cycle
+            self._opened, self._opened_ops, self._opened_sms = self._state(), self._ops_done(), self._sms()
+            self._opened_rows, self._begun_ops = set(self._live), self._opened_ops
+        elif self._mode == WINDOW:
+            self._close_window()
+        else:
+            self._until = FOREVER
+
+    def _live_warps(self) -> int:
+        return int(self._arena.arrays["sms"]["warps_resident"].sum())
+
+    def _has_seen(self, rounds: int) -> bool:
+        """Whether every warp has had its turn so often since the stretch began, or there was time enough."""
+        enough = self._ops_done() - self._begun_ops >= rounds * self._live_warps()
+        return enough or self.cycle - self._begun >= schedule.LONGEST * schedule.WINDOW_CYCLES
+
+    def _state(self) -> dict[str, int]:
+        """All counters as they are now."""
+        sms = self._arena.arrays["sms"]
+        values = self._read() | {"cycles": self.cycle}
+        lasted = self.cycle - sms["warps_since"]
+        values["resident_warp_cycles"] += int((sms["warps_resident"] * lasted).sum())
+        values["sm_active_cycles"] += int(((sms["warps_resident"] > 0) * lasted).sum())
+        return values
+
+    def _ops_done(self) -> int:
+        """Memory instructions so far."""
+        sm = self._record("sm")
+        return sum(int(sm[f"{kind}_instructions"]) for kind in ("load", "store", "atomic", "shared", "unit"))
+
+    def _sms(self) -> dict[str, np.ndarray]:
+        """The SMs as they are now, but for what is in flight."""
+        arrays = self._arena.arrays
+        names = [name for name in arrays if name in ("sm", "sms") or name.startswith("sm.")]
+        return {name: arrays[name].copy() for name in names if not name.startswith(("sm.memory_ops", "sm.lsu_ring"))}
+
+    def _set_sms(self, saved: dict[str, np.ndarray]) -> None:
+        for name, values in saved.items():
+            self._arena.arrays[name][...] = values
+
+    def _rehearse(self, ops: int) -> np.ndarray:
+        """The work of so many memory instructions from where the window was opened on, measured as a leap's is."""
+        now, chunks = self._sms(), self._arena.arrays["sm.chunks"].copy()
+        tail = int(self._record("sm").chunk_tail)
+        queue = self._arena.arrays["sm.chunk_queue"].copy()
+        self._set_sms(self._opened_sms)
+        for row in [row for row in self._live if row not in self._opened_rows]:  # they came during the window
+            self._arena.arrays["sm.chunks"][row] = chunks[row]
+            self._arena.arrays["sm.chunks"][row].next_cta = self._arena.arrays["sm.chunks"][row].live_ctas = 0
+        self._record("sm").chunk_tail = tail
+        self._arena.arrays["sm.chunk_queue"][...] = queue
+        self._give_order(FOREVER, ops)
+        self._order[leaping.FINAL], self._order[leaping.FLOOR] = 1, 0
+        leaping.leap(self._S, self._p_order)
+        self._set_sms(now)
+        return self._leapt_work() * ops / max(int(self._order[leaping.OPS]), 1)  # sectors are the window's own
+
+    def _give_order(self, until: int, most_ops: int = 0) -> None:
+        order = self._order
+        order[:] = 0
+        order[leaping.P_BUSY], order[leaping.P_COUNTS] = self._p_busy, self._p_counts
+        order[leaping.UNTIL], order[leaping.FRESH] = until, 1
+        order[leaping.P_WAKE], order[leaping.LATENCY] = self._p_wake, self._latency
+        warps = self._arena.arrays["sm.warps"]
+        waits = (warps["state"] == sm_state.BLOCKED) | (warps["state"] == sm_state.FINISHED)
+        self._arena.arrays["leap.wake"][:] = waits * (self._latency * self._already).astype(np.int64)
+        self._touched_before = self._touched()
+        order[leaping.FLOOR] = max(int(self._few), int(self._live_warps() * schedule.LEFT_WARPS))
+        order[leaping.MOST_OPS] = most_ops
+
+    def _leapt_work(self) -> np.ndarray:
+        told = self._order[[leaping.REACHED, leaping.TRANSACTIONS, leaping.INSTRUCTIONS]]
+        return np.array([*told, self._touched() - self._touched_before], float)
+
+    def _close_window(self) -> None:
+        """Note what the window has seen, and order the leap behind it."""
+        closed, ops = self._state(), self._ops_done() - self._opened_ops
+        counters = {name: value - self._opened[name] for name, value in closed.items()}
+        if ops == 0 or counters["resident_warp_cycles"] <= self._few * counters["cycles"]:
+            self._mode, self._until = SETTLING, self.cycle + schedule.WINDOW_CYCLES  # few warps cost little to time
+            return
+        loads, waited = counters["loads_completed"], counters["load_latency_cycles"]
+        self._latency = max(1, waited // loads) if loads else 1
+        work = self._rehearse(ops)
+        work[DRAM_SECTORS] = counters["l2_fills"] + counters["l2_writebacks"]
+        self._now.windows.append(Window(work, counters))
+        windows = self._schedule.leap_windows(self._now.kind, len(self._now.windows))
+        self._give_order(max(leaping.QUANTUM, round(work[0] * windows)))
+        self._mode = LEAP
+
+    def _leap(self, final: bool) -> int:
+        order = self._order
+        order[leaping.FINAL] = int(final)
+        status = int(leaping.leap(self._S, self._p_order))
+        self._leapt = True
+        order[leaping.FRESH] = 0
+        if int(self._S.error):
+            raise EngineError(checks.explain(self))
+        if status == NEED_WORK:
+            return status
+        self._now.leaps.append(Leap(self._leapt_work(), len(self._now.windows)))
+        few = self._live_warps() <= self._few
+        self._mode, self._until = (TAIL, FOREVER) if few else (SETTLING, self.cycle + schedule.SETTLING_CYCLES)
+        self._begun, self._begun_ops = self.cycle, self._ops_done()
+        return status
+
+    def _reclaim(self) -> None:
+        """As without leaps; but what was let go may still wait in front of a cache with its transactions."""
+        if self._mode == WINDOW:  # its rehearsal will need them
+            return
+        if not self._leapt:
+            super()._reclaim()
+            return
+        ops, chunks = self._arena.arrays["sm.memory_ops"], self._arena.arrays["sm.chunks"]
+        held = set(ops["p_transactions"][ops["cursor"] < ops["end"]].tolist())
+        for row in list(self._live):
+            H = chunks[row]
+            needed = {int(H.p_transactions), int(H.p_commands)} & held
+            if H.next_cta == H.ctas and H.live_ctas == 0 and not needed:
+                for name in self._live.pop(row):
+                    self._arena.release(name)
+                self._free_rows.append(row)

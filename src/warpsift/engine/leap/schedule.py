@@ -1,0 +1,51 @@
+"""What of a sampled run is timed: which launches, and which stretches of a long one.
+
+A launch begins with a ramp, then stretches take turns:
+
+    ramp | window | leap | settling | window | leap | settling | window | ... | tail
+    timed  timed    not    timed      timed
+
+What is timed is exact. A leap's time is estimated from the windows around it (run/sampling). The first leaps of a
+launch are short and later ones grow to `sample - 1` windows, so that a short launch is still seen often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from random import Random
+
+RAMP_CYCLES = 4000  # a few times a loaded memory's latency: all SMs are full and their warps out of step
+WINDOW_CYCLES = 4000
+SETTLING_CYCLES = 2000
+WINDOW_ROUNDS, SETTLING_ROUNDS = 5, 3  # memory instructions of each warp that a window and a settling last at least ...
+LONGEST = 6  # ... but no longer than so many windows
+FEW_WARPS = 1 / 128  # of those that the machine holds: as few are timed, since they cost little
+LEFT_WARPS = 1 / 2  # of those at its begin: where as few are left at the end of a launch, a leap ends
+FIRST_LEAP, GROWTH = 1, 0.75  # windows, and by how many the leap behind each is longer
+FIRST_ALIKE = 2  # launches of a size
+VARIED = 0.4  # by which share leaps are longer or shorter than usual
+FIRST_TIMED = 4  # launches of a kind: fewer say too little of how its cycles follow from its work
+
+
+@dataclass
+class Schedule:
+    """Remembers what has been timed of each kind of launch, so that the next is chosen."""
+
+    sample: int
+    launches: dict[Hashable, int] = field(default_factory=dict)  # timed
+    sizes: dict[Hashable, int] = field(default_factory=dict)
+    random: Random = field(default_factory=lambda: Random(1))
+
+    def is_timed(self, kind: Hashable, size: tuple[int, ...]) -> bool:
+        """The first of its kind, the first two of its size, then one of `sample` of this size, are timed."""
+        seen, alike = self.launches.get(kind, 0), self.sizes.get((kind, size), 0)
+        self.sizes[kind, size] = alike + 1
+        timed = seen < FIRST_TIMED or alike < FIRST_ALIKE or alike % self.sample == 0
+        self.launches[kind] = seen + timed
+        return timed
+
+    def leap_windows(self, kind: Hashable, windows: int) -> float:
+        """How many windows long the leap behind so many of a launch is; no two launches are seen at equal places."""
+        usual = min(self.sample - 1, FIRST_LEAP + GROWTH * windows + self.launches[kind] / 2)
+        return usual * self.random.uniform(1 - VARIED, 1 + VARIED)

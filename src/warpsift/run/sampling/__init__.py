@@ -1,0 +1,1 @@
+"""Sampled runs: from what an engine has timed to an estimate of all, with an interval for every number."""

@@ -1,0 +1,98 @@
+"""Leaps of sampled runs: caches are touched as a naive cache would be, nothing is lost, short launches are exact."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from oracles.naive_tags import NaiveTags
+from support.engine_streams import alu, atomic, barrier, chunk, launch, load, shared, store
+from warpsift.engine import Engine
+from warpsift.engine.core.jit import from_python
+from warpsift.engine.engine import EngineError
+from warpsift.engine.l2.address_map import first_row, slice_of
+from warpsift.engine.leap.sampled_engine import SampledEngine
+from warpsift.engine.leap.touch import WRITES, touch_lines
+from warpsift.machines import load_machine
+from warpsift.units import resolve
+
+SMALL_L2 = {"l2.size_bytes": 61440}
+
+
+def test_touched_lines_are_those_of_a_naive_cache():
+    engine = Engine(load_machine("gtx480", SMALL_L2))
+    S, arrays = engine._S, engine._arena.arrays
+    ways = int(arrays["l2"][0].ways)
+    slice_at, row_at = from_python(slice_of), from_python(first_row)
+    whole = bool(arrays["l2"][0].whole_line)
+    naive = NaiveTags(ways, lambda line: (int(slice_at(S, line)), int(row_at(S, int(slice_at(S, line)), line))), whole)
+    random = np.random.default_rng(5)
+    lines = random.integers(0, 1500, 20_000)
+    accesses = random.integers(1, 16, lines.size) | (random.random(lines.size) < 0.3) * WRITES
+    for line, access in zip(lines.tolist(), accesses.tolist(), strict=True):
+        naive.touch(line, access & 15, bool(access & WRITES))
+    places = [engine._arena.adopt(name, np.array(a, np.int64)) for name, a in (("a", lines), ("b", accesses))]
+    touch_lines(S, *places, lines.size)
+    found = {int(tag): row for row, tag in enumerate(arrays["l2.tags"]) if tag >= 0}
+    assert set(found) == set(naive.valid)
+    assert {line: int(arrays["l2.lines"][row].valid) for line, row in found.items()} == naive.valid
+    assert {line: int(arrays["l2.lines"][row].dirty) for line, row in found.items()} == naive.dirty
+    assert len(naive.valid) > 400  # the cache is full, so that lines were replaced
+    engine.close()
+
+
+def warp_of(number: int, length: int) -> list:
+    """Loads that depend on each other, a store, an atomic and a barrier now and then."""
+    rows = []
+    for k in range(length):
+        rows += [load(k % 8, [number * 97 + 13 * k, 31 * k], wait=1 << (k - 1) % 8), alu(6, 2, wait=1 << k % 8)]
+        rows += [store([number + k])] if k % 5 == 0 else []
+        rows += [atomic(k % 7, 2)] if k % 9 == 0 else []
+        rows += [shared(9, 2), barrier()] if k % 10 == 9 else []
+    return rows
+
+
+def run(engine, ctas: int, length: int):
+    engine.begin(launch(ctas, 4))
+    for first in range(0, ctas, 64):
+        count = min(64, ctas - first)
+        warps = [warp_of(4 * first + k, length + length * (k % 3) // 2) for k in range(4 * count)]
+        engine.chunk(chunk(warps, count))
+    return engine.end()
+
+
+def test_nothing_is_lost_in_leaps():
+    engine = SampledEngine(load_machine("tx1"), sample=20)
+    run(engine, 600, 60)
+    arrays, (launched,) = engine._arena.arrays, engine.sampled
+    assert len(launched.leaps) >= 3
+    assert launched.timed.ctas_dispatched == launched.timed.ctas_completed == 600
+    assert not arrays["sms"]["warps_resident"].any() and not arrays["sms"]["ops_in_flight"].any()
+    assert not arrays["sm.slots"]["count"].any() and arrays["noc"][0].in_use == 0
+    assert not arrays["l1.sms"]["mshrs_used"].any() and not arrays["l2.slices"]["fills_in_flight"].any()
+    assert not engine._live, "every chunk is let go"
+    engine.close()
+
+
+def test_leaps_and_windows_are_all_of_the_work():
+    engine = SampledEngine(load_machine("tx1"), sample=20)
+    run(engine, 600, 60)
+    (launched,) = engine.sampled
+    leapt = sum(leap.work for leap in launched.leaps)
+    full = run(Engine(load_machine("tx1")), 600, 60).counters
+    assert leapt[2] + launched.timed.warp_instructions == full.warp_instructions
+    assert 0 < launched.timed.warp_instructions < full.warp_instructions / 2
+    engine.close()
+
+
+def test_a_short_launch_is_timed_in_full():
+    engine, whole = SampledEngine(load_machine("tx1"), sample=20), Engine(load_machine("tx1"))
+    assert run(engine, 8, 4).counters == run(whole, 8, 4).counters
+    assert not engine.sampled[0].leaps
+    engine.close()
+
+
+def test_a_unit_that_learns_from_what_it_sees_is_refused():
+    unit = resolve("next-line")
+    with pytest.raises(EngineError, match="cannot be sampled: what it has seen decides what it does; leave out"):
+        SampledEngine(load_machine("gtx980"), unit.components(), sample=20)
