@@ -46,7 +46,8 @@ def reference() -> Path:
 # Tests neither read nor fill the user's cache: a run has a cache folder of its own, set before anything is imported and
 # shared by its workers. Only compiled code is kept from run to run, in the clone: it is filed by a hash of its sources,
 # so that an edit is never ignored and an unchanged engine is compiled once.
-_RUN = os.environ.setdefault("WARPSIFT_TEST_RUN", uuid.uuid4().hex)  # workers inherit it
+_STARTED_HERE = "WARPSIFT_TEST_RUN" not in os.environ  # workers inherit it, and pytest that a test starts
+_RUN = os.environ.setdefault("WARPSIFT_TEST_RUN", uuid.uuid4().hex)
 _CACHE = Path(tempfile.gettempdir()) / f"warpsift-tests-{_RUN}"
 _COMPILED = Path(os.environ.get("WARPSIFT_TEST_COMPILED") or ROOT / ".compiled")
 os.environ["WARPSIFT_CACHE_DIR"] = str(_CACHE)
@@ -59,7 +60,7 @@ for _part in ("engine", "traces"):
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """The process that started the run clears up."""
-    if not hasattr(session.config, "workerinput"):
+    if _STARTED_HERE:
         shutil.rmtree(_CACHE, ignore_errors=True)  # links are removed, not what they lead to
         for left in Path(tempfile.gettempdir()).glob("warpsift-tests-*"):
             if left.stat().st_mtime < time.time() - 24 * 3600:

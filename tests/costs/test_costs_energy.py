@@ -141,8 +141,11 @@ def test_charged_counters_of_a_unit_are_its_own_or_the_engines(name):
     own = {counter for component in unit.components() for counter in component.counters}
     charged = {counter for event in unit.events() for counter in event.counters}
     assert charged and charged <= own | set(MEANING)
-    assert {event.coefficient for event in unit.events()} <= set(unit.prices().coefficients)
-    assert all(event.component.startswith(f"{unit.section}.") for event in unit.events())
+    parts = unit.built(load_machine("gtx980"))
+    assert {event for part in parts for event in part.events} == set(unit.events())
+    for part in parts:
+        assert {event.coefficient for event in part.events} <= set(part.prices.coefficients)
+        assert all(event.component.startswith(f"{part.name}.") for event in part.events)
 
 
 def test_idle_machine_pays_its_static_power_only():
