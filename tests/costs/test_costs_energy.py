@@ -142,7 +142,7 @@ def test_charged_counters_of_a_unit_are_its_own_or_the_engines(name):
     charged = {counter for event in unit.events() for counter in event.counters}
     assert charged and charged <= own | set(MEANING)
     parts = unit.built(load_machine("gtx980"))
-    assert {event for part in parts for event in part.events} == set(unit.events())
+    assert [event for part in parts for event in part.events] == list(unit.events())
     for part in parts:
         assert {event.coefficient for event in part.events} <= set(part.prices.coefficients)
         assert all(event.component.startswith(f"{part.name}.") for event in part.events)

@@ -12,9 +12,11 @@ SLOW = (
     "engine/dram/test_dram.py",
     "engine/dram/test_dram_oracle.py",
     "engine/test_engine_jit.py",
+    "engine/test_leaps.py",
     "graph/test_graph_limits.py",
     "graph/test_graph_webgraph.py",
     "hdl",
+    "machines/test_machine_ranges.py",
     "machines/test_odd_machines.py",
     "report",
     "run",
@@ -36,17 +38,23 @@ SLOW = (
 )
 
 # What `make test` leaves out too (marker `long`) and `make check` runs: hardware simulated gate by gate, every block of
-# the documentation, every figure of the papers, long traces, mutated inputs, compilation from nothing, and clusters
-# that are killed and started again.
+# the documentation, every figure of the papers, searches, long traces, hostile inputs, compilation from nothing, and
+# sweeps and clusters that are killed and started again.
 LONG = (
     "docs/test_code_blocks.py",
     "engine/test_engine_jit.py",
+    "graph/test_graph_limits.py",
     "hdl/test_hdl_area.py",
     "hdl/test_hdl_cycles.py",
     "hdl/test_hdl_scu.py",
+    "report/test_report_notebook.py",
+    "search/test_search_runs.py",
+    "studies/test_energy_claims.py",
     "studies/test_papers_figures.py",
     "sweep/test_lost_scheduler.py",
+    "sweep/test_sweep_command.py",
     "sweep/test_worker_pools.py",
     "test_fuzz.py",
     "traces/test_traces_write.py",
+    "units/test_unit_of_another_package.py",
 )
