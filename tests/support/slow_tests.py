@@ -33,6 +33,7 @@ SLOW = (
     "traces/test_traces_write.py",
     "units/mff/test_mff_kernels.py",
     "units/scu/test_scu_algorithms.py",
+    "units/test_unit_contract.py",
     "units/test_unit_of_another_package.py",
     "validation",
 )
