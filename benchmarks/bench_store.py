@@ -9,8 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from warpsift.cli.sweep_command import _records
 from warpsift.run.request import make_request
+from warpsift.store.asking import stored_rows
 from warpsift.store.canonical_json import to_json
 from warpsift.store.rows import COUNTED_METRICS, TIMED_METRICS, default_columns
 from warpsift.sweep import SweepOptions, run_sweep
@@ -38,7 +38,7 @@ def store_of(path: Path, points: int, **choices: str) -> int:
 
 def read(path: Path) -> float:
     clock = time.process_time()
-    _, rows, _ = _records(path, None, False, {*TIMED_METRICS, *COUNTED_METRICS})
+    _, rows, _ = stored_rows(path, [], False, {*TIMED_METRICS, *COUNTED_METRICS})
     default_columns(rows)
     return time.process_time() - clock
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from warpsift.cli.app import CONTEXT, app, console
-from warpsift.cli.sweep_command import AllVersions, WhereOption, _records
+from warpsift.cli.sweep_command import AllVersions, WhereOption
 from warpsift.run.request import RequestError
 
 
@@ -34,12 +34,13 @@ def explore(
     if source.is_dir() and where:
         raise RequestError("--where asks a store; a folder of results is shown as a whole")
     from warpsift.report.explorer import cards_of_folder, cards_of_records, write_explorer
+    from warpsift.store.asking import stored_rows
 
     left_out = 0
     if source.is_dir():
         cards = cards_of_folder(source)
     else:
-        records, _, left_out = _records(source, where, all_versions)
+        records, _, left_out = stored_rows(source, where or [], all_versions)
         cards = cards_of_records(records)
         failed = len(records) - len(cards)
         if failed:

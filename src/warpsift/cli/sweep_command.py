@@ -115,35 +115,6 @@ def _summary(results: Any, wrong: list[Any], store: Path) -> None:
         screen.print(Text(f"wrong answer: {name}: {record.result['check_reason']}", style="bold red"))
 
 
-def _records(
-    store: Path, tests: list[str] | None, all_versions: bool, columns: set[str] | None = None
-) -> tuple[list[Any], list[Any], int]:
-    """Records that pass the tests, their rows, and how many of other versions were left out.
-
-    With `columns`, what of a result belongs to none of them is not decoded: a large store is read ten times as fast.
-    """
-    from warpsift.store.rows import flat_row, flat_rows, named_in, where
-    from warpsift.store.store import Store
-    from warpsift.store.stored_json import no_collecting
-
-    with Store(store, readonly=True) as ledger:
-        if columns is not None:
-            columns = columns | named_in(tests or [])
-        records = ledger.records(parts=None if columns is None else {name.partition(".")[0] for name in columns})
-    left_out = 0
-    if records and not all_versions:
-        newest = records[-1].version
-        left_out = sum(record.version != newest for record in records)
-        records = [record for record in records if record.version == newest]
-    with no_collecting():
-        rows = [flat_row(record) for record in records] if columns is None else flat_rows(records, columns)
-    if tests:
-        rows = where(rows, tests)
-        kept = {row["key"] for row in rows}
-        records = [record for record in records if record.key in kept]
-    return records, rows, left_out
-
-
 @app.command("results", context_settings=CONTEXT)
 def results_(
     store: StoreOption = DEFAULT_STORE,
@@ -168,34 +139,16 @@ def results_(
       warpsift results --compare l2.size_bytes=393216,786432
       warpsift results --export runs.parquet
     """
-    from warpsift.store.designs import compare as compared
+    from warpsift.store.asking import ask
     from warpsift.store.export import export as write
-    from warpsift.store.rows import (
-        COUNTED_METRICS,
-        TIMED_METRICS,
-        QueryError,
-        columns_of,
-        default_columns,
-        need_column,
-    )
-    from warpsift.store.rows import sort as ordered
+    from warpsift.store.rows import COUNTED_METRICS, TIMED_METRICS, columns_of, default_columns
 
     chosen = [name.strip() for name in columns.split(",")] if columns and columns != "all" else []
-
-    def read(named: set[str] | None) -> tuple[list[Any], Any, int]:
-        records, rows, left_out = _records(store, where, all_versions, named)
-        comparison = compared(records, compare, metric or []) if compare else None
-        rows = ordered(comparison.rows if comparison else rows, sort or [])
-        for name in chosen if rows else ():
-            need_column(name, rows)
-        return rows[:limit], comparison, left_out
-
-    everything = compare or columns == "all" or (not columns and (as_json or export is not None))
-    named = {*TIMED_METRICS, *COUNTED_METRICS, *chosen, *(key.removeprefix("-") for key in sort or [])}
-    try:
-        rows, comparison, left_out = read(None if everything else named)
-    except QueryError:
-        rows, comparison, left_out = read(None)  # whose message knows all columns
+    everything = columns == "all" or (not columns and (as_json or export is not None))
+    rows, comparison, left_out = ask(
+        store, where or [], sort or [], None if everything else chosen, (compare, metric or []), all_versions
+    )
+    rows = rows[:limit]
     if comparison is not None:
         extra = [f"{m} {part}" for m in comparison.metrics for part in ("A", "B", "ratio")]
         inputs = [n for n in default_columns(rows) if n not in (*TIMED_METRICS, *COUNTED_METRICS, "check")]
@@ -263,10 +216,11 @@ def pareto(
 
     from warpsift.report.charts import draw_pareto
     from warpsift.report.screen_tables import table_of
+    from warpsift.store.asking import stored_rows
     from warpsift.store.designs import pareto as designs_of
     from warpsift.store.rows import QueryError
 
-    records, rows, _ = _records(store, where, all_versions)
+    records, rows, _ = stored_rows(store, where or [], all_versions)
     if not records:
         raise QueryError("no runs to choose from")
     if x is None:

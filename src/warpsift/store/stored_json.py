@@ -81,7 +81,7 @@ def _read(text: str) -> Any:
 
 
 class _PartsReader:
-    """Of a JSON object the values of these names; the others are passed over, which takes a tenth of the time."""
+    """Of a JSON object the values of these names; the others are passed over, which is several times as fast."""
 
     def __init__(self, names: Collection[str]) -> None:
         self._names = sorted(names)
