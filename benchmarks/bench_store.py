@@ -13,6 +13,7 @@ from warpsift.run.request import make_request
 from warpsift.store.asking import stored_rows
 from warpsift.store.canonical_json import to_json
 from warpsift.store.rows import COUNTED_METRICS, TIMED_METRICS, default_columns
+from warpsift.store.stored_json import numbers_of
 from warpsift.sweep import SweepOptions, run_sweep
 
 POINTS, ROUNDS = 100_000, 3
@@ -29,8 +30,9 @@ def store_of(path: Path, points: int, **choices: str) -> int:
 
         def another(number: int) -> tuple[object, ...]:
             request["options"]["seed"] = result["options"]["seed"] = number
-            texts = {"key": f"{number:064x}", "request": to_json(request), "result": to_json(result)}
-            return tuple((run | texts).values())
+            text = to_json(result)
+            other = {"key": f"{number:064x}", "request": to_json(request), "result": text, "numbers": numbers_of(text)}
+            return tuple((run | other).values())
 
         db.executemany(f"INSERT INTO runs VALUES ({marks})", (another(number) for number in range(1, points)))
     return path.stat().st_size

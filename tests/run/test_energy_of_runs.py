@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -86,7 +85,7 @@ def test_a_run_of_other_days_is_repriced(tmp_path):
     record = run_sweep([wanted], tmp_path / "runs.db", SweepOptions(workers=1, quiet=True))[wanted]
     stale = {**record.result, "energy_joules": 1.0, "energy_by_gpu_idle": {}}
     stale["phases"] = [{**phase, "energy_joules": 1.0} for phase in record.result["phases"]]
-    again = repriced(replace(record, result=stale))
+    again = repriced(record._replace(result=stale))
     assert again["energy_joules"] == pytest.approx(record.result["energy_joules"], rel=1e-3)
     assert sum(phase["energy_joules"] for phase in again["phases"]) == pytest.approx(again["energy_joules"])
     assert again["static_joules"] == pytest.approx(record.result["static_joules"], rel=1e-3)

@@ -68,6 +68,8 @@ def test_rows_with_some_columns_agree_with_whole_ones(tmp_path):
     with Store(path, readonly=True) as ledger:
         whole = [flat_row(record) for record in ledger.records()]
         some = flat_rows(ledger.records(parts={"cycles", "stall_stack"}), wanted)
+        fewer = flat_rows(ledger.records(parts={"cycles"}), {"cycles"})  # from the numbers beside the results
+    assert [{name: full[name] for name in row} for full, row in zip(whole, fewer, strict=True)] == fewer
     assert [{name: full[name] for name in row} for full, row in zip(whole, some, strict=True)] == some
     assert all(wanted | {"l2.size_bytes", "machine", "check"} <= set(row) for row in some)
     assert "dram.channels" not in some[0] and "phases" not in some[0] and len(some[0]) < len(whole[0]) / 2

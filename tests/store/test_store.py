@@ -176,9 +176,47 @@ def test_a_store_of_the_future(path):
     db.execute("PRAGMA user_version = 9")
     db.close()
     assert message(path) == (
-        "STORE was written by a newer warpsift (store version 9; this one knows 1): upgrade warpsift, "
+        "STORE was written by a newer warpsift (store version 9; this one knows 2): upgrade warpsift, "
         "or give a new name with --store"
     )
+
+
+def _as_version_1(path: Path) -> None:
+    """The tables as they were before results had their numbers beside them."""
+    with sqlite3.connect(path) as db:
+        db.execute("ALTER TABLE runs DROP COLUMN numbers")
+        db.execute("PRAGMA user_version = 1")
+    db.close()
+
+
+def test_an_older_store_is_read_and_then_written_to(path):
+    one, two = points(2)
+    with Store(path) as ledger:
+        ledger.finish(one, RESULT, "host", 1.0)
+        whole = ledger.records()
+    _as_version_1(path)
+    with Store(path, readonly=True) as ledger:
+        assert ledger.records() == whole
+        assert [record.result for record in ledger.records(parts=["cycles"])] == [{"check": "pass", "cycles": 7}]
+    with Store(path) as ledger:
+        ledger.finish(two, RESULT, "host", 1.0)
+        assert [record.result["cycles"] for record in ledger.records(parts=["cycles"])] == [7, 7]
+
+
+def test_numbers_beside_a_result(path):
+    long = '{"check":"pass","cycles":7,"options":{"seed":1},"phases":[{"cycles":3},{"cycles":4}],"stalls":{}}'
+    (point,) = points(1)
+    with Store(path) as ledger:
+        ledger.finish(point, long, "host", 1.0)
+        (brief,) = ledger.records(parts=["cycles", "joules"])
+        assert brief.result == {"check": "pass", "cycles": 7, "options": {"seed": 1}}
+        (more,) = ledger.records(parts=["phases"])
+        assert more.result["phases"] == [{"cycles": 3}, {"cycles": 4}]
+        kept = ledger._db.execute("SELECT numbers FROM runs").fetchone()[0]
+        assert kept == '{"check":"pass","cycles":7,"options":{"seed":1},"phases":[],"stalls":[]}'
+        ledger._db.execute("UPDATE runs SET numbers = substr(numbers, 1, 20)")
+        with pytest.raises(StoreError, match=r"the result of run .* is not complete, or damaged: restore a copy"):
+            ledger.records(parts=["cycles"])
 
 
 def test_no_store_no_folder_or_a_folder(path, tmp_path):
@@ -265,13 +303,16 @@ def test_parts_of_results_are_those_of_the_whole(path):
     assert sorted(result.get("cycles", 0) for result in parts.values()) == [0, 5, 7]
 
 
+@pytest.mark.parametrize("numbers", ["NULL", "result"])
 @pytest.mark.parametrize(
     "text", ['{"check":"pass","phases":[1,', "[1]", '{"phases":[]}', '{"check":1,"options":2}', "7"]
 )
-def test_damaged_results_are_seen_in_parts_too(path, text):
+def test_damaged_results_are_seen_in_parts_too(path, text, numbers):
     (point,) = points(1)
     with Store(path) as ledger:
-        ledger.finish(point, text, "host", 1.0)
+        ledger.finish(point, RESULT, "host", 1.0)
+        ledger._db.execute("UPDATE runs SET result = ?", (text,))
+        ledger._db.execute(f"UPDATE runs SET numbers = {numbers}")
         with pytest.raises(StoreError) as whole:
             ledger.records()
         with pytest.raises(StoreError) as parts:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import datetime
 import functools
+import itertools
 import math
+import operator
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -33,38 +35,53 @@ def flat_rows(records: Sequence[Record], columns: Collection[str]) -> list[Row]:
     names = {name for machine in machines for name in machine}
     same = {name for name in names if not isinstance(machines[0].get(name), list) and _all_equal(machines, name)}
     kept = [name for name in names if name not in same or name in columns or name == "name"]
-    return [flat_row(record, kept) for record in records]
+    short = {id(machine): {name: machine[name] for name in kept if name in machine} for machine in machines}
+    return [flat_row(record, short.get(id(record.machine))) for record in records]
 
 
 def _all_equal(machines: Sequence[Mapping[str, Any]], name: str) -> bool:
     return all(name in machine and machine[name] == machines[0].get(name) for machine in machines)
 
 
-def flat_row(record: Record, parameters: Iterable[str] | None = None) -> Row:
-    """Inputs first, then how it ended, then the numbers; of the machine's parameters all, or these."""
-    request, result = record.request, record.result or {}
-    row: Row = {name: request.get(name) for name in IDENTITY}
-    row["graph"] = record.graph["name"]
-    row["status"] = record.status
-    row["reading"] = request.get("reading")
-    row |= dict(result.get("options") or request["options"])
-    row["visibility_ctas"] = request.get("visibility_ctas")
-    row |= {name: request[name] for name in LOADING if name in request}  # older stores lack them
-    for name in ("nodes", "edges", "stand_in_for"):
-        row[name] = record.graph.get(name)
-    if (machine := record.machine) is not None:
-        row["machine"] = machine.get("name")
-        row |= machine if parameters is None else {name: machine[name] for name in parameters if name in machine}
+def flat_row(record: Record, machine: Mapping[str, Any] | None = None) -> Row:
+    """Inputs first, then how it ended, then the numbers; of the machine's parameters all, or those of `machine`."""
+    request, graph, result = record.request, record.graph, record.result or {}
+    row: Row = {
+        "algorithm": request.get("algorithm"),
+        "graph": graph["name"],
+        "style": request.get("style"),
+        "unit": request.get("unit"),
+        "gpu": request.get("gpu"),
+        "status": record.status,
+        "reading": request.get("reading"),
+        **(result.get("options") or request["options"]),
+        "visibility_ctas": request.get("visibility_ctas"),
+    }
+    for name in LOADING:
+        if name in request:  # older stores lack them
+            row[name] = request[name]
+    row |= {"nodes": graph.get("nodes"), "edges": graph.get("edges"), "stand_in_for": graph.get("stand_in_for")}
+    if (whole := record.machine) is not None:
+        row["machine"] = whole.get("name")
+        row |= whole if machine is None else machine
         row.pop("name", None)
     row.pop("description", None)
-    row |= {key: parse_value(str(v)) for key, v in request["overrides"].items() if key not in row}  # cost coefficients
-    _flatten({name: value for name, value in result.items() if name not in _ASIDE}, "", row)
+    for key, value in request["overrides"].items():
+        row.setdefault(key, parse_value(str(value)))  # cost coefficients
+    _flatten(result, "", row, _ASIDE)
     area = unit_area_mm2(request)
     if area is not None:
         row.setdefault("unit_area_mm2", area)
-    row |= {"error_kind": record.error_kind, "error": record.error}
-    row |= {"version": record.version, "package": record.package, "key": record.key}
-    row |= {"host": record.host, "host_seconds": record.host_seconds, "finished_at": _moment(record.finished_at)}
+    row |= {
+        "error_kind": record.error_kind,
+        "error": record.error,
+        "version": record.version,
+        "package": record.package,
+        "key": record.key,
+        "host": record.host,
+        "host_seconds": record.host_seconds,
+        "finished_at": _moment(record.finished_at),
+    }
     return row
 
 
@@ -77,8 +94,10 @@ def _moment(seconds: float | None) -> str | None:
         return None
 
 
-def _flatten(tree: Mapping[str, Any], prefix: str, row: Row) -> None:
+def _flatten(tree: Mapping[str, Any], prefix: str, row: Row, aside: Collection[str] = ()) -> None:
     for name, value in tree.items():
+        if name in aside:
+            continue
         if isinstance(value, dict):
             _flatten(value, f"{prefix}{name}.", row)
         else:
@@ -226,9 +245,7 @@ def default_columns(rows: Sequence[Row]) -> list[str]:
     inputs = list(IDENTITY) + [name for name in columns_of(rows) if _is_input(name)]
     chosen, options = ["algorithm", "graph"], frozenset(all_options())
     for name in inputs:
-        asked = [row for row in rows if name in row] if name in options else rows  # not all algorithms have an option
-        values = _different(asked, name)
-        if len(values) > 1 and name not in chosen and not _follows_gpu(name, rows):
+        if name not in chosen and _differs(rows, name, name in options) and not _follows_gpu(name, rows):
             chosen.append(name)
     timed = any(row.get("microseconds") is not None for row in rows)
     chosen += [n for n in (TIMED_METRICS if timed else COUNTED_METRICS) if any(row.get(n) is not None for row in rows)]
@@ -238,11 +255,16 @@ def default_columns(rows: Sequence[Row]) -> list[str]:
     return [name for name in chosen if any(name in row for row in rows)]
 
 
-def _different(rows: Sequence[Row], name: str) -> set[Any]:
+def _differs(rows: Sequence[Row], name: str, optional: bool) -> bool:
+    """Whether a column has more than one value; not all algorithms have an option, and lacking it is no value."""
+    if all(map(operator.contains, rows, itertools.repeat(name))):
+        values = list(map(operator.itemgetter(name), rows))
+    else:
+        values = [row.get(name) for row in rows if not optional or name in row]
     try:
-        return {row.get(name) for row in rows}
+        return len(set(values)) > 1
     except TypeError:  # lists
-        return {str(row.get(name)) for row in rows}
+        return len(set(map(str, values))) > 1
 
 
 @functools.cache

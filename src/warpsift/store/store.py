@@ -15,13 +15,12 @@ import sqlite3
 import time
 import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from warpsift.store.canonical_json import from_json, to_json
 from warpsift.store.store_errors import StoreError, translated
-from warpsift.store.stored_json import Columns, no_collecting
+from warpsift.store.stored_json import Columns, LeftOut, no_collecting, numbers_of
 
 
 class Point(Protocol):
@@ -34,7 +33,7 @@ class Point(Protocol):
 
 
 APPLICATION_ID = 0x57535254  # "WSRT", in the header of the file: tells our SQLite files from others
-SCHEMA_VERSION = 1
+SCHEMA_VERSION, WITHOUT_NUMBERS = 2, 1
 BUSY_SECONDS = 60.0  # how long to wait for another writer; a write takes milliseconds
 LEASE_SECONDS = 60.0  # a claim lapses so long after its last heartbeat
 HEARTBEAT_SECONDS = 10.0
@@ -47,6 +46,7 @@ _SCHEMA = (
     package TEXT NOT NULL,
     request TEXT NOT NULL,         -- JSON
     graph TEXT NOT NULL,           -- JSON
+    numbers TEXT,                  -- JSON: the result without what is long (`stored_json.numbers_of`)
     machine TEXT,                  -- JSON; NULL where nothing was timed
     result TEXT,                   -- JSON, when done
     error_kind TEXT,               -- when failed
@@ -62,8 +62,7 @@ _SCHEMA = (
 )
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """A row of the ledger as plain data."""
 
     key: str
@@ -89,6 +88,7 @@ class Record:
 
 _COLUMNS = "key, status, version, package, request, graph, machine, result, error_kind, error, finished_at, host, "
 _COLUMNS += "host_seconds"
+_BRIEF = _COLUMNS.replace(" result,", " coalesce(numbers, result),")
 
 
 def _record(row: tuple[Any, ...], columns: Columns) -> Record:
@@ -152,7 +152,7 @@ class Store:
             raise StoreError(f"cannot make the store {self.path}: there is no directory {self.path.parent}")
         db = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
         try:
-            if not self._is_ours(db):
+            if self._version(db) < SCHEMA_VERSION:
                 self._create(db)
             db.execute("PRAGMA synchronous = FULL")  # a finished run survives a power cut
         except BaseException:
@@ -169,7 +169,7 @@ class Store:
                 break
             db = sqlite3.connect(f"{address}?{mode}", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
             try:
-                if not self._is_ours(db):
+                if not self._version(db):
                     raise StoreError(f"{self.path} is empty: no sweep has written to it yet")
                 return db
             except sqlite3.OperationalError as error:
@@ -181,8 +181,8 @@ class Store:
         assert last is not None
         raise last
 
-    def _is_ours(self, db: sqlite3.Connection) -> bool:
-        """Whether the tables are there; refuses files that are something else."""
+    def _version(self, db: sqlite3.Connection) -> int:
+        """The version of the tables, 0 if there are none; refuses files that are something else."""
         db.execute("BEGIN")  # one view of the file: another process may be making the store right now
         try:
             tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
@@ -197,7 +197,7 @@ class Store:
                 f"{self.path} was written by a newer warpsift (store version {version}; this one knows "
                 f"{SCHEMA_VERSION}): upgrade warpsift, or give a new name with --store"
             )
-        return version == SCHEMA_VERSION
+        return version
 
     def _create(self, db: sqlite3.Connection) -> None:
         deadline = time.monotonic() + BUSY_SECONDS
@@ -212,6 +212,8 @@ class Store:
         with _transaction(db):
             for statement in _SCHEMA:
                 db.execute(statement)
+            if "numbers" not in [column[1] for column in db.execute("PRAGMA table_info(runs)")]:
+                db.execute("ALTER TABLE runs ADD COLUMN numbers TEXT")
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
@@ -262,15 +264,16 @@ class Store:
         self._write(point, "failed", (None, kind, error, host, None))
 
     def _write(self, point: Point, status: str, outcome: tuple[Any, ...]) -> None:
+        numbers = None if outcome[0] is None else numbers_of(outcome[0])
         with translated(self.path):
             self._db.execute(
-                "INSERT INTO runs (key, status, version, package, request, graph, machine, result, error_kind, error, "
-                "host, host_seconds, finished_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-                "ON CONFLICT (key) DO UPDATE SET status = excluded.status, result = excluded.result, "
-                "error_kind = excluded.error_kind, error = excluded.error, host = excluded.host, "
-                "host_seconds = excluded.host_seconds, finished_at = excluded.finished_at, owner = NULL, "
-                "lease_until = NULL WHERE runs.status <> 'done'",
-                (point.key, status, *point.as_columns(), *outcome, time.time()),
+                "INSERT INTO runs (key, status, version, package, request, graph, machine, numbers, result, "
+                "error_kind, error, host, host_seconds, finished_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (key) DO UPDATE SET status = excluded.status, numbers = excluded.numbers, "
+                "result = excluded.result, error_kind = excluded.error_kind, error = excluded.error, "
+                "host = excluded.host, host_seconds = excluded.host_seconds, finished_at = excluded.finished_at, "
+                "owner = NULL, lease_until = NULL WHERE runs.status <> 'done'",
+                (point.key, status, *point.as_columns(), numbers, *outcome, time.time()),
             )
 
     # Reading.
@@ -289,14 +292,20 @@ class Store:
         self, statuses: Iterable[str] = ("done", "failed"), parts: Collection[str] | None = None
     ) -> list[Record]:
         """Finished runs in the order in which they finished; of their results all, or at least these `parts`."""
-        wanted = list(statuses)
-        marks = ", ".join("?" * len(wanted))
-        columns = Columns(self.path, parts)
+        wanted = tuple(statuses)
+        rows = f"FROM runs WHERE +status IN ({', '.join('?' * len(wanted))})"
         with translated(self.path), no_collecting():
-            query = f"SELECT {_COLUMNS} FROM runs WHERE status IN ({marks})"
-            found = [_record(row, columns) for row in self._db.execute(query, wanted)]
+            try:
+                if parts is None or self._version(self._db) == WITHOUT_NUMBERS:
+                    raise LeftOut
+                found = self._read(f"SELECT {_BRIEF} {rows}", wanted, Columns(self.path, parts, numbers=True))
+            except LeftOut:
+                found = self._read(f"SELECT {_COLUMNS} {rows}", wanted, Columns(self.path, parts))
         # Sorted here: SQLite would write all columns of all rows to a temporary file first.
         return sorted(found, key=lambda record: (record.finished_at or 0.0, record.key))
+
+    def _read(self, query: str, values: tuple[str, ...], columns: Columns) -> list[Record]:
+        return [_record(row, columns) for row in self._db.execute(query, values)]
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 """The JSON columns of a stored run, read back: quickly, since a sweep has 100,000 of them, and checked.
 
 Many rows share their request, graph and machine, so that each such text is decoded once. Results are long, and whoever
-asks for a few of their numbers need not have the others decoded.
+asks for a few of their numbers need not have the others decoded, nor read: a result's `numbers` are kept beside it.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import contextlib
 import gc
 import json
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
+from warpsift.store.canonical_json import from_json, to_json
 from warpsift.store.store_errors import StoreError
 
 REQUEST, GRAPH, MACHINE, RESULT = range(4)
@@ -26,13 +27,34 @@ _KINDS = (*[_TEXT] * 6, *[_OPTIONAL] * 4, _NUMBER, _OPTIONAL, _NUMBER)
 _KEPT_TEXTS = 10_000
 
 
+def numbers_of(result: str) -> str | None:
+    """What most tables want of a result, a tenth of its text: what is one value stays, as do the options.
+
+    Whatever is longer is left out, and an empty list stands in its place.
+    """
+    value = from_json(result)
+    if not isinstance(value, dict):
+        return None
+    return to_json({name: [] if _is_left_out(name, part) else part for name, part in value.items()})
+
+
+def _is_left_out(name: str, part: Any) -> bool:
+    return isinstance(part, (list, dict)) and name not in _INNER[RESULT]
+
+
+class LeftOut(Exception):
+    """A part was asked for that is not among a result's numbers."""
+
+
 class Columns:
     """Decodes the columns of many rows of one store; of results all, or what is always there and these `parts`."""
 
-    def __init__(self, path: object, parts: Collection[str] | None = None) -> None:
+    def __init__(self, path: object, parts: Collection[str] | None = None, *, numbers: bool = False) -> None:
         self._path = path
+        self._numbers = numbers  # results are given as their numbers
         self._read_result = _read if parts is None else _PartsReader({*parts, *_NEEDED[RESULT], *_INNER[RESULT]})
         self._seen: dict[tuple[int, str], dict[str, Any]] = {}
+        self._last: list[tuple[str, dict[str, Any]]] = [("", {})] * len(_NAMES)
 
     def check(self, row: tuple[Any, ...]) -> None:
         """Raise unless every value is of its column's kind: a damaged file may hold any in any."""
@@ -48,12 +70,16 @@ class Columns:
     def _column(self, key: object, kind: int, text: str) -> dict[str, Any]:
         if kind == RESULT:
             return self._checked(key, kind, text)
-        found = self._seen.get((kind, text))
-        if found is None:
-            found = self._checked(key, kind, text)
+        last, found = self._last[kind]
+        if last == text:  # a machine has thousands of letters: comparing them is faster than hashing them
+            return found
+        known = self._seen.get((kind, text))
+        if known is None:
+            known = self._checked(key, kind, text)
             if len(self._seen) < _KEPT_TEXTS:
-                self._seen[kind, text] = found
-        return found
+                self._seen[kind, text] = known
+        self._last[kind] = text, known
+        return known
 
     def _checked(self, key: object, kind: int, text: str) -> dict[str, Any]:
         problem = "not complete, or damaged"
@@ -65,6 +91,8 @@ class Columns:
             missing = [name for name in _NEEDED.get(kind, ()) if name not in value]
             wrong = [name for name in _INNER.get(kind, ()) if not isinstance(value.get(name, {}), dict)]
             if not missing and not wrong:
+                if self._numbers and kind == RESULT and [] in value.values():
+                    raise LeftOut
                 return value
             problem = f"without a proper {(missing + wrong)[0]!r}"
         raise StoreError(
@@ -85,17 +113,15 @@ class _PartsReader:
 
     def __init__(self, names: Collection[str]) -> None:
         self._names = sorted(names)
-        fields = [(f"part{k}", Any, msgspec.UNSET) for k in range(len(self._names))]
-        renamed = {f"part{k}": name for k, name in enumerate(self._names)}
-        self._decode = msgspec.json.Decoder(msgspec.defstruct("Parts", fields, rename=renamed, gc=False)).decode
+        parts = TypedDict("parts", dict.fromkeys(self._names, Any), total=False)  # type: ignore[misc]
+        self._decode = msgspec.json.Decoder(parts).decode
 
     def __call__(self, text: str) -> Any:
         try:
-            found = msgspec.structs.astuple(self._decode(text))
+            return self._decode(text)
         except (msgspec.MsgspecError, UnicodeError):  # as in `_read`, and what is no object at all
             value = json.loads(text)
             return {name: value[name] for name in self._names if name in value} if isinstance(value, dict) else value
-        return {name: value for name, value in zip(self._names, found, strict=True) if value is not msgspec.UNSET}
 
 
 @contextlib.contextmanager
