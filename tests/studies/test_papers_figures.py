@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from warpsift.machines import load_machine
 from warpsift.report.figures import Chart, Figure, PaperValue, Report
 from warpsift.report.verdict import verdict_html
 from warpsift.run.request import make_request
@@ -41,16 +40,6 @@ def test_figures_of_a_paper(paper, tmp_path, monkeypatch):
         for row in figure.comparison():
             about_another_graph = "amazon-2008" in row["claim"]
             assert about_another_graph or row["ours"] > 0, (figure.title, row["claim"])
-
-
-def test_equal_area_is_equal_within_a_way():
-    """The contenders of our own study take the area of the largest unit, to half an L2 way."""
-    area = which_unit.areas()
-    plain = which_unit.extra_ways(0.0) * area["way"]
-    compaction = area["SCU"] + which_unit.extra_ways(area["SCU"]) * area["way"]
-    assert plain > 0 and max(abs(mine - area["MFF"]) for mine in (plain, compaction)) <= area["way"] / 2
-    machine = load_machine(which_unit.GPU, which_unit.software("bfs")["direction-optimising"]["overrides"])
-    assert machine.l2.size_bytes // machine.l2.ways == load_machine("gtx980").l2.size_bytes // 16
 
 
 def test_rank_correlation_finds_the_counter_that_goes_with_the_speedup():

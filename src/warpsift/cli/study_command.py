@@ -23,7 +23,8 @@ from warpsift.paths import check_output
 from warpsift.report.pictures import PICTURES
 
 study = typer.Typer(
-    help="Studies of temporal coalescing, larger caches, unrolled loops and the SCU's successors.", no_args_is_help=True
+    help="Studies of temporal coalescing, larger caches, unrolled loops, the SCU's successors, units beside software.",
+    no_args_is_help=True,
 )
 app.add_typer(study, name="study")
 PlotOption = Annotated[Path | None, typer.Option("--plot", help="Draw it: a .png, .svg or .pdf file.")]
@@ -151,15 +152,18 @@ def modern(
     graph: GraphOption,
     gpu: GpuName = "a100",
     algorithms: Annotated[str, typer.Option(help="Separated by commas.")] = "bfs,sssp,pagerank,wcc",
+    table: Annotated[Path | None, typer.Option("--table", help="Write the table to a .csv file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Software, SCU and MFF on a GPU of today, with the units' areas at its process.
 
     \b
     Example:
-      warpsift study modern --graph kron-15
+      warpsift study modern --graph kron-15 --table modern.csv
       warpsift study modern --graph kron-14 --gpu v100 --algorithms bfs
     """
+    if table is not None:
+        check_output(table, "--table", (".csv",))
     from warpsift.report.progress import Progress
     from warpsift.run.request import algorithm_named
     from warpsift.studies import modern_gpu as module
@@ -168,7 +172,57 @@ def modern(
     loaded = load_for(graph, f"units on {gpu}, {graph}")
     with Progress(f"units on {gpu}, {graph}") as progress:
         rows = module.study(loaded, names, gpu, progress.note)
+    if table is not None:
+        module.write_csv(rows, table)
     _show(rows, ["algorithm", "system", "us", "speedup", "mm2", "die_percent"], (None, None), as_json)
+
+
+@study.command("which-unit", context_settings=CONTEXT)
+def which_unit(
+    stores: Annotated[list[Path], typer.Option("--store", help="A store of its runs; may be given several times.")],
+    table: Annotated[Path | None, typer.Option("--table", help="Write the table to a .csv file.")] = None,
+    plot: PlotOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Which unit suits which graph, from stored runs: the map, the table behind it, and who wins.
+
+    Runs nothing; `warpsift reproduce which-unit` makes the stores. Pairs of which a run is missing are left out.
+
+    \b
+    Example:
+      warpsift reproduce which-unit --scale medium
+      warpsift study which-unit --store reproduce-which-unit/results.db --table which-unit.csv --plot which-unit.png
+    """
+    _check(plot)
+    if table is not None:
+        check_output(table, "--table", (".csv",))
+    from warpsift.report.charts import save
+    from warpsift.run.request import RequestError
+    from warpsift.store.store import Store
+    from warpsift.studies import which_unit_map as shown
+    from warpsift.studies.stored_runs import StoredRuns
+    from warpsift.studies.which_unit import stored_cells
+
+    records = []
+    for path in stores:
+        with Store(path, readonly=True) as store:
+            records += list(store.records())
+    cells = stored_cells(StoredRuns(records, "").record)
+    if not cells:
+        raise RequestError(
+            "no pair of graph and algorithm is complete in these stores; make one with "
+            "'warpsift reproduce which-unit --scale medium'"
+        )
+    figure = shown.heat_figure(cells, "which-unit", "Which unit suits which graph?")
+    if plot is not None:
+        save(figure.matplotlib(), plot)
+    if table is not None:
+        shown.write_csv(cells, table)
+    rows = shown.table_rows(cells)
+    _show(rows, ["gpu", "graph", "loaded", "algorithm", "winner", "gain", "best software"], (None, None), as_json)
+    if not as_json:
+        for sentence in shown.sentences(cells):
+            console().print(sentence)
 
 
 @study.command("stand-ins", context_settings=CONTEXT)

@@ -76,6 +76,11 @@ def colours(values: Sequence[Any]) -> dict[Any, str]:
 
 def draw(figure: Figure) -> Canvas:
     """The figure's chart, a panel per facet."""
+    if figure.chart.kind == "heat":
+        from warpsift.report.heat_map import draw_heat
+
+        with matplotlib.rc_context(_STYLE):
+            return draw_heat(figure)
     chart = replace(figure.chart, log_y=figure.log_y)
     facets, series = unique(figure.rows, chart.facet), unique(figure.rows, chart.series)
     categories = unique(figure.rows, chart.x)

@@ -31,12 +31,13 @@ class FigureError(WarpsiftError):
 class Chart:
     """How rows are drawn: columns for each axis, and how to write the numbers."""
 
-    kind: Literal["bars", "stacked", "lines", "scatter"]
+    kind: Literal["bars", "stacked", "lines", "scatter", "heat"]
     x: str
-    y: str
-    series: str | None = None  # one colour each
+    y: str  # of a heat map: the colour
+    series: str | None = None  # one colour each; of a heat map: one row each
     facet: str | None = None  # one panel each
     error: str | None = None  # column with half the length of the error bar
+    mark: str | None = None  # column with the text in a cell of a heat map
     x_label: str = ""
     y_label: str = ""
     x_format: Format = "number"
@@ -81,6 +82,7 @@ class Figure:
 
     def __post_init__(self) -> None:
         wanted = [self.chart.x, self.chart.y, self.chart.series, self.chart.facet, self.chart.error]
+        wanted.append(self.chart.mark)
         for number, row in enumerate(self.rows):
             missing = [column for column in wanted if column is not None and column not in row]
             if missing:

@@ -20,6 +20,7 @@ from warpsift.errors import WarpsiftError
 from warpsift.report import html_parts as parts
 from warpsift.report.charts import PALETTE, draw, save
 from warpsift.report.figures import COMMAND, Figure, Report
+from warpsift.report.heat_map import FULL_COLOUR, HEAT
 from warpsift.report.html_parts import text
 from warpsift.report.numbers import shown
 from warpsift.report.verdict import verdict_html
@@ -160,13 +161,14 @@ def _data(report: Report, names: list[str]) -> dict[str, Any]:
     """What the script draws."""
     return {
         "palette": PALETTE,
+        "heat": {"colours": HEAT, "factor": FULL_COLOUR},
         "figures": [_figure_data(f, name) for f, name in zip(report.figures, names, strict=True)],
     }
 
 
 def _figure_data(figure: Figure, name: str) -> dict[str, Any]:
     chart = figure.chart
-    keep = {c for c in (chart.x, chart.y, chart.series, chart.facet, chart.error) if c is not None}
+    keep = {c for c in (chart.x, chart.y, chart.series, chart.facet, chart.error, chart.mark) if c is not None}
     keep |= {column for value in figure.paper_values for column in value.at}
     rows = []
     for row in figure.rows:

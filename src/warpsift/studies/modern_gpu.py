@@ -6,8 +6,10 @@ software style of the plain GPU; areas are scaled to the GPU's process (`costs/s
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from warpsift.algorithms import ALGORITHMS
@@ -102,3 +104,10 @@ def study(
                 }
             )
     return rows
+
+
+def write_csv(rows: list[Row], path: Path) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]) if rows else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({k: round(v, 4) if isinstance(v, float) else v for k, v in row.items()} for row in rows)

@@ -93,9 +93,11 @@ def _further_options(scale: Scale) -> str:
     return reading + (f" --sample {scale.sample}" if scale.sample else "")
 
 
-def _subtitle(plan: Plan, graphs: Sequence[str]) -> str:
+def _subtitle(plan: Plan, paper: Any) -> str:
+    """A study may have sizes of its own."""
+    size = paper.size(plan.scale) if hasattr(paper, "size") else plan.scale.size(paper.GRAPHS)
     reading = f", reading {plan.scale.reading}" if plan.scale.reading else ""
-    return f"reproduced by warpsift, graphs at {plan.scale.size(graphs)}{reading}"
+    return f"reproduced by warpsift, graphs at {size}{reading}"
 
 
 def reproduce(plan: Plan) -> tuple[Path, list[Figure]]:
@@ -114,7 +116,7 @@ def reproduce(plan: Plan) -> tuple[Path, list[Figure]]:
     report = Report(
         title=paper.TITLE,
         figures=figures,
-        subtitle=_subtitle(plan, paper.GRAPHS),
+        subtitle=_subtitle(plan, paper),
         summary=[*summary_of(figures, plan.scale), *missing],
         provenance=provenance_of(results),
         command=f"warpsift reproduce {plan.paper} --scale {plan.scale.name}{_further_options(plan.scale)}",

@@ -58,18 +58,19 @@ class Why:
         """The plain GPU in the unit's style and the GPU with the unit, at equal area."""
         from warpsift.studies import which_unit as study
 
-        plain = study.software(algorithm)[study.STYLE_NAMES[self.style]]
-        unit = study.hardware(algorithm)[self.unit]
-        return study.request(algorithm, graph, plain, scale), study.request(algorithm, graph, unit, scale)
+        found = study.wanted((study.MAIN_GPU, algorithm, graph), scale)
+        return found[self.style], found[self.unit]
 
     def matrix(self, scale: Scale) -> list[Request]:
         return []  # all of them are contenders above
 
     def figure(self, results: Results, scale: Scale) -> Figure:
-        from warpsift.studies.which_unit import cases
+        from warpsift.studies.which_unit import MAIN_GPU, cases, software
 
         rows: list[dict[str, Any]] = []
-        for algorithm, graph in cases():
+        for _, algorithm, graph in cases((MAIN_GPU,)):
+            if self.style not in software(MAIN_GPU, algorithm):
+                continue  # no contender
             plain, unit = self._pair(algorithm, graph, scale)
             before, after = (results[wanted].result or {} for wanted in (plain, unit))
             row = {"algorithm": algorithm, "graph": graph, "speedup": before["seconds"] / after["seconds"]}

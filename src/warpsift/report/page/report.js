@@ -178,6 +178,10 @@
     const wish = MARGIN.left + MARGIN.right + Math.max(200, perPanel * (group * 15 + 20));
     const columns = Math.max(1, Math.min(facets.length, Math.floor((total + GAP) / (wish + GAP))));
     const width = Math.min(total, Math.max(Math.floor((total - GAP * (columns - 1)) / columns), 240));
+    if (chart.kind === "heat") {
+      for (const facet of facets) drawHeat(holder, figure, facet, facetRows(chart, rows, facet), Math.min(total, 520));
+      return;
+    }
     const colour = new Map(series.map((name, k) => [name, report.palette[k % report.palette.length]]));
     const view = { figure, chart, visible, colour, width, domain: extent(figure, rows, facets) };
     for (const facet of facets) {
@@ -224,6 +228,44 @@
       rows.forEach((row, k) => {
         const x = 9 + 13 * k;
         make(svg, "text", { x, y: middle, "text-anchor": "middle", transform: `rotate(-90 ${x} ${middle})` }, row);
+      });
+    }
+  }
+
+  // A cell's colour lies between loss, neither and gain, on a logarithmic scale (heat_map.py).
+  function shade(value, reference) {
+    const at = value > 0 ? Math.min(1, Math.max(-1, Math.log(value / reference) / Math.log(report.heat.factor))) : -1;
+    const channels = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
+    const [low, middle, high] = report.heat.colours.map(channels);
+    const mixed = middle.map((c, k) => Math.round(c + Math.abs(at) * ((at < 0 ? low : high)[k] - c)));
+    return { fill: `rgb(${mixed.join(",")})`, text: Math.abs(at) > 0.72 ? "#fff" : "#1f2430" };
+  }
+
+  function drawHeat(holder, figure, facet, rows, width) {
+    const chart = figure.chart;
+    const [columns, names] = [unique(rows, chart.x), unique(rows, chart.series)];
+    const [left, top, tall] = [130, 40, 34];
+    const wide = (width - left) / columns.length;
+    const height = top + names.length * tall;
+    const title = `${figure.title}${facet === null ? "" : `, ${facet}`}`;
+    const svg = make(holder, "svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": title });
+    if (facet !== null) make(svg, "text", { class: "title", x: 0, y: 12 }, shown(facet, "number"));
+    columns.forEach((column, k) => {
+      make(svg, "text", { x: left + (k + 0.5) * wide, y: top - 8, "text-anchor": "middle" }, shown(column, chart.x_format));
+    });
+    names.forEach((name, k) => {
+      make(svg, "text", { x: left - 7, y: top + (k + 0.5) * tall + 4, "text-anchor": "end" }, shown(name, "number"));
+    });
+    for (const row of rows) {
+      const x = left + columns.indexOf(row[chart.x]) * wide;
+      const y = top + names.indexOf(chart.series === null ? null : row[chart.series]) * tall;
+      const { fill, text } = shade(row[chart.y], chart.reference ?? 1);
+      const cell = make(svg, "rect", { class: "cell", x: x + 1, y: y + 1, width: wide - 2, height: tall - 2, fill });
+      explain(cell, { chart, facet }, row);
+      const said = chart.mark === null ? [] : String(row[chart.mark]).split("\n");
+      said.forEach((line, k) => {
+        const at = y + tall / 2 + 4 + (k - (said.length - 1) / 2) * 13;
+        make(svg, "text", { x: x + wide / 2, y: at, "text-anchor": "middle", style: `fill:${text};pointer-events:none` }, line);
       });
     }
   }
@@ -385,7 +427,8 @@
   function drawLegend(index) {
     const figure = report.figures[index];
     const holder = document.getElementById(figure.id).querySelector(".legend");
-    if (figure.chart.series !== null) {
+    if (figure.chart.kind === "heat") html(holder, "span", "", figure.chart.x_label);
+    else if (figure.chart.series !== null) {
       unique(figure.rows, figure.chart.series).forEach((name, k) => {
         const button = html(holder, "button");
         button.type = "button";
