@@ -7,7 +7,7 @@ from warpsift.run.execute import run_request
 from warpsift.store.canonical_json import from_json, to_json
 from warpsift.store.store import Record
 from warpsift.studies.claim import MET, MISSING, OPPOSITE, SAME, Claim, judge, summary
-from warpsift.studies.claims_table import ClaimsError, claims_of, judged_claims, write_csv
+from warpsift.studies.claims_table import ClaimsError, claims_of, judged_claims, write_csv, write_page
 from warpsift.studies.mff import mff_claims
 from warpsift.studies.scu import scu_claims
 from warpsift.studies.stored_runs import FULL_SIZE, Measured, StoredRuns
@@ -116,3 +116,27 @@ def test_wrong_questions(tmp_path):
         claims_of("skew")
     with pytest.raises(ClaimsError, match="reading 'authors-2048' says nothing of the mff paper"):
         judged_claims(tmp_path / "x.db", ["authors-2048"])
+
+
+def test_the_spread_is_over_graphs_and_sources():
+    measured = Measured(1.5, {"a": 1.25, "b": 1.75}, each=(1.0, 1.5, 1.75), sources=2)
+    (judged,) = judge([Claim("scu", "a claim", "Fig. 0", 2.0, lambda runs: measured)], [StoredRuns([], "authors")])
+    assert "1.00 to 1.75" in judged.cells() and judged.as_dict()["readings"]["authors"]["sources"] == 2
+    (alone,) = judge(
+        [Claim("scu", "a claim", "Fig. 0", 2.0, lambda runs: Measured(2, {}))], [StoredRuns([], "authors")]
+    )
+    assert not any(" to " in cell for cell in alone.cells())
+
+
+def test_the_table_goes_between_the_marks_of_a_page(tmp_path):
+    page = tmp_path / "page.md"
+    judged = judge([claim(2.0), claim(3.0)], [StoredRuns([], "authors")])
+    page.write_text("before\n<!-- claims -->\nold\n<!-- /claims -->\nafter\n")
+    for _ in range(2):  # again gives the same
+        write_page(page, judged)
+        text = page.read_text()
+        assert text.startswith("before\n<!-- claims -->\nauthors: of 0 claims") and text.endswith("-->\nafter\n")
+        assert "old" not in text and text.count("| a claim (Fig. 0) |") == 2
+    page.write_text("<!-- /claims -->\n<!-- claims -->\n")
+    with pytest.raises(ClaimsError, match=r"write the lines <!-- claims --> and <!-- /claims --> where"):
+        write_page(page, judged)

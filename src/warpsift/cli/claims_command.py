@@ -27,6 +27,9 @@ def claims(
         bool, typer.Option("--energy", help="The energy figures: waiting SMs in three ways, beside the ceilings.")
     ] = False,
     csv: Annotated[Path | None, typer.Option(help="Write the table to this file too.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Put the table between <!-- claims --> and <!-- /claims --> of this page.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Judge the papers' claims by stored runs: met within 25 %, same direction or opposite; misses first.
@@ -43,17 +46,21 @@ def claims(
     from warpsift.paths import check_output
     from warpsift.report.screen_tables import table_of
     from warpsift.studies.claim import summary
-    from warpsift.studies.claims_table import columns, judged_claims, write_csv
+    from warpsift.studies.claims_table import ClaimsError, columns, judged_claims, write_csv, write_page
 
     if csv is not None:
         check_output(csv, "--csv", (".csv", ".txt"))
     names = [name.strip() for name in readings.split(",") if name.strip()]
+    if energy and page is not None:
+        raise ClaimsError("--page takes the table of claims, not the energy figures: leave out --energy")
     if energy:
         _energy(store, (names, paper, full_size), csv, as_json)
         return
     judged = judged_claims(store, names, paper, full_size)
     if csv is not None:
         write_csv(csv, judged)
+    if page is not None:
+        write_page(page, judged)
     if as_json:
         print_json({"summary": summary(judged), "claims": [each.as_dict() for each in judged]})
         return

@@ -98,6 +98,8 @@ class Judged:
                     "value": ours.value if ours else None,
                     "bound": ours.bound if ours else None,
                     "by_graph": ours.by_graph if ours else {},
+                    "by_graph_and_source": list(ours.each) if ours else [],
+                    "sources": ours.sources if ours else 0,
                     "verdict": claim.verdict(ours),
                     "helped_to_choose": name in self.helped,
                 }
@@ -108,7 +110,7 @@ class Judged:
         }
 
     def cells(self) -> list[str]:
-        """A row of the table: claim, paper, ours by reading, ideal bound, cause, verdict, graphs."""
+        """A row of the table: claim, paper, ours by reading, spread, ideal bound, cause, verdict, graphs."""
         numbers = []
         for name, ours in self.ours.items():
             mark = " *" if name in self.helped and ours is not None else ""
@@ -120,11 +122,18 @@ class Judged:
             f"{self.claim.name} ({self.claim.where})",
             self.claim.stated,
             *numbers,
+            self._spread(measured),
             bound,
             self.cause,
             self.verdict,
             graphs,
         ]
+
+    def _spread(self, measured: Measured | None) -> str:
+        """From the least to the most of all graphs and sources."""
+        if measured is None or len(measured.each) < 2:
+            return ""
+        return f"{self.claim.shown(min(measured.each))} to {self.claim.shown(max(measured.each))}"
 
 
 def judge(claims: Sequence[Claim], runs: Sequence[StoredRuns]) -> list[Judged]:

@@ -32,6 +32,8 @@ class Measured:
     by_graph: dict[str, float]
     bound: float | None = None
     cause: str = ""  # which bound decides the floor
+    each: tuple[float, ...] = ()  # of every graph and source
+    sources: int = 1  # at most, of one graph
 
     @property
     def graphs(self) -> str:
@@ -100,13 +102,15 @@ def over_graphs(
 ) -> Measured | None:
     """A measure of the wanted runs: the mean over sources, then over graphs; None where there are none."""
     values: dict[str, float] = {}
+    apart: list[list[float]] = []  # by graph, then by source
     bounds: list[float] = []
     causes: dict[str, float] = {}
     for graph in graphs:
         name, found = runs.pairs(graph, wanted)
         if not found:
             continue
-        values[name] = statistics.fmean(measure(*each) for each in found)
+        apart.append([measure(*each) for each in found])
+        values[name] = statistics.fmean(apart[-1])
         if bound is not None:
             bounds.append(statistics.fmean(bound(*each) for each in found))
         for cause, cycles in (found[0][-1].get("unit_floor_cycles_by_bound") or {}).items():
@@ -119,4 +123,6 @@ def over_graphs(
         values,
         mean(bounds) if bounds else None,
         max(causes, key=lambda name: causes[name]) if causes else "",
+        tuple(value for sources in apart for value in sources),
+        max(map(len, apart)),
     )
