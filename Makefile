@@ -7,7 +7,7 @@ STAMP  := $(VENV)/.installed
 DEV    := $(VENV)/.installed-dev
 SITE   := $(VENV)/.installed-docs
 
-.PHONY: help setup demo test test-all test-quick check wheel fuzz torture docs bench cacti synth clean
+.PHONY: help setup demo test test-all test-quick test-busy check wheel fuzz torture docs bench cacti synth clean
 
 TRIES    ?= 100
 MACHINES ?= 2000
@@ -40,6 +40,9 @@ test-all: $(DEV) ## run all tests
 
 test-quick: $(DEV)  ## run the tests that are quick: for the inner loop, under 90 s
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+
+test-busy: $(DEV)  ## run the tests as on a machine with ten times the load: 20 workers on two cores
+	$(BIN)/python -m pytest -n 20 --dist load -m "not long"
 
 check: $(DEV)    ## format, lint, types and all tests
 	$(BIN)/ruff format --check .

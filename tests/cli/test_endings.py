@@ -25,7 +25,7 @@ def call(*words: object, folder: Path | None = None) -> subprocess.CompletedProc
 
 
 def python(code: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=120)
+    return subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=600)
 
 
 def refused(*words: object, folder: Path | None = None) -> str:

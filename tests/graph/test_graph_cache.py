@@ -156,9 +156,9 @@ def test_two_processes_at_once(tmp_path):
     workers = [context.Process(target=_load_often, args=(str(path), hashes)) for _ in range(2)]
     for worker in workers:
         worker.start()
-    results = [hashes.get(timeout=120) for _ in range(40)]
+    results = [hashes.get(timeout=600) for _ in range(40)]
     for worker in workers:
-        worker.join(timeout=60)
+        worker.join(timeout=600)
     assert [worker.exitcode for worker in workers] == [0, 0]
     assert set(results) == {expected}
 

@@ -41,7 +41,7 @@ print(time.process_time() - start)
 def load_in_child(path: Path, *warm: Path) -> tuple[str, float]:
     """What came of it, and how long it took."""
     command = [sys.executable, "-c", LOADER, str(path), *map(str, warm)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-2000:]
     answer, seconds = done.stdout.strip().splitlines()
     assert len(answer) <= 600

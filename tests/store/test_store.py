@@ -367,7 +367,7 @@ def test_many_writers_at_once(path):
         subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, env=environment)
         for _ in range(3)
     ]
-    taken = [int(process.communicate(timeout=120)[0]) for process in started]
+    taken = [int(process.communicate(timeout=600)[0]) for process in started]
     assert sum(taken) == 40
     db = sqlite3.connect(path)
     assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)

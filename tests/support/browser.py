@@ -44,7 +44,7 @@ class Browser:
         port = self._port(folder / "DevToolsActivePort")
         pages = json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json"))
         address = next(page["webSocketDebuggerUrl"] for page in pages if page["type"] == "page")
-        self._socket = websocket.create_connection(address, timeout=60)
+        self._socket = websocket.create_connection(address, timeout=600)
         self._numbers = itertools.count(1)
         self.complaints: list[str] = []
         self.requests: list[str] = []
@@ -96,4 +96,4 @@ class Browser:
     def close(self) -> None:
         self._socket.close()
         self._process.terminate()
-        self._process.wait(timeout=30)
+        self._process.wait(timeout=600)

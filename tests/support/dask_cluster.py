@@ -42,8 +42,8 @@ class Cluster:
         while len(self.workers) < self._wanted:
             place = ("--local-directory", self._folder / f"worker{self._started}")
             self.workers.append(self._dask("worker", self.address, *WORKER_OPTIONS, *place))
-        with Client(self.address, timeout=60, set_as_default=False) as client:
-            client.wait_for_workers(self._wanted, timeout=120)
+        with Client(self.address, timeout=600, set_as_default=False) as client:
+            client.wait_for_workers(self._wanted, timeout=600)
 
     def kill_scheduler(self) -> None:
         assert self.scheduler is not None

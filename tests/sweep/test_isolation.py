@@ -37,7 +37,7 @@ def test_code_beside_a_design_never_runs_in_yosys(tmp_path):
     for module in ("pyosys", "struct"):
         (tmp_path / f"{module}.py").write_text(TRAP)
     code = "from warpsift.hdl import yosys; yosys.run('design -reset', what='nothing')"
-    done = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-P", "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "ran").exists()
 

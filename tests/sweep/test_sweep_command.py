@@ -93,7 +93,7 @@ def test_interruption_keeps_what_is_finished(tmp_path, number):
         os.killpg(process.pid, number)  # as a terminal does: to the workers too
     else:
         process.send_signal(number)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 130 and out == ""
     assert err.splitlines()[-1] == f"interrupted; finished runs are in {store}; the same command goes on from there"
     assert "Traceback" not in err

@@ -72,7 +72,7 @@ def test_two_sweeps_share_a_store_and_run_each_point_once(tmp_path):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=120)
+        thread.join(timeout=600)
     assert not problems
     seeds = [task.request.options.seed for pool in pools for task in pool.tasks]
     assert sorted(seeds) == list(range(1, 13))

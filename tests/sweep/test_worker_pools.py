@@ -171,8 +171,8 @@ def cluster(tmp_path):
         time.sleep(0.1)
     time.sleep(0.2)
     address = json.loads(card.read_text())["address"]
-    with Client(address, timeout=60, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=90)
+    with Client(address, timeout=600, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=600)
     yield address, started[1:]
     for process in started:
         process.kill()
@@ -200,7 +200,7 @@ def test_a_dask_cluster_that_loses_a_worker_in_the_middle(cluster, tmp_path):
     killer = threading.Thread(target=kill_one, daemon=True)
     killer.start()
     far = run_sweep(wanted, store, SweepOptions(dask=address, quiet=True))
-    killer.join(timeout=10)
+    killer.join(timeout=600)
     assert killed and killed[0] > 0 and workers[0].wait(10) == -signal.SIGKILL
     near = run_sweep(wanted, tmp_path / "local.db", SweepOptions(workers=2, quiet=True))
     assert len(far) == len(wanted) and not far.failed
