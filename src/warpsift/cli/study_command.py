@@ -258,6 +258,38 @@ def stand_ins(
     console().print(table_of("", ["", *columns], rows))
 
 
+@study.command("waterfall", context_settings=CONTEXT)
+def waterfall(
+    paper: Annotated[str, typer.Argument(help="scu or mff.")],
+    graphs: Annotated[str, typer.Option(help="Separated by commas; a name such as kron@1/8 takes a part.")] = "cond",
+    store: Annotated[Path, typer.Option("--store", help="The file that holds the results.")] = Path("waterfall.db"),
+    workers: Annotated[int | None, typer.Option(min=1, help="Local processes; default: one per core.")] = None,
+    plot: PlotOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """From the unit as modelled to the paper's speedup, one choice after the other: what would have to change.
+
+    \b
+    Example:
+      warpsift study waterfall scu --graphs cond --plot waterfall.png
+      warpsift study waterfall mff --graphs dblp-2010
+    """
+    _check(plot)
+    from warpsift.report.charts import draw
+    from warpsift.studies import waterfall as module
+    from warpsift.sweep import SweepOptions
+
+    names = [name.strip() for name in graphs.split(",") if name.strip()]
+    try:
+        figure = module.study(paper, names, store, SweepOptions(workers=workers, quiet=as_json))
+    except KeyboardInterrupt:
+        raise Interrupted(f"finished runs are in {store}; the same command goes on from there") from None
+    stated = {each.claim: each.value for each in figure.paper_values}
+    rows = [{"by graph": "", **row, "paper": stated[row["claim"]]} for row in figure.rows]
+    columns = ["claim", "step", "kind", "value", "paper", "by graph"]
+    _show(rows, columns, (plot, lambda _, path: draw(figure).savefig(path)), as_json)
+
+
 @study.command("sampling", context_settings=CONTEXT)
 def sampling(
     store: Annotated[Path, typer.Option("--store", help="The file that holds the results.")] = Path("sampling.db"),

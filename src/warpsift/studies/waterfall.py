@@ -8,16 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+from warpsift.errors import WarpsiftError, unknown
 from warpsift.report.figures import COMMAND, Chart, Figure, PaperValue
 from warpsift.report.provenance import command_of
 from warpsift.run.request import Request
 from warpsift.store.rows import geometric_mean
-from warpsift.sweep import FailedRun, Results
+from warpsift.studies.scale import FULL
+from warpsift.sweep import FailedRun, Results, SweepOptions, run_sweep
 
+PAPERS = {"scu": "warpsift.studies.scu.scu_waterfall", "mff": "warpsift.studies.mff.mff_waterfall"}
 REALISABLE, IDEAL = "can be built", "bound only"
 FLOOR = "unit at its floor"
+
+
+class WaterfallError(WarpsiftError):
+    """A paper without a waterfall."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,16 @@ def cumulative(steps: Sequence[Step]) -> list[Step]:
             Step(step.name, {**before.unit, **step.unit}, step.reading or before.reading, step.ideal or before.ideal)
         )
     return found
+
+
+def study(paper: str, graphs: Sequence[str], store: Path, options: SweepOptions) -> Figure:
+    """The waterfall of one paper over these graphs, each as it is named: full size unless the name says a part."""
+    if paper not in PAPERS:
+        raise WaterfallError(unknown("paper", paper, list(PAPERS)))
+    module = import_module(PAPERS[paper])
+    results = run_sweep(module.matrix(FULL, graphs), store, options)
+    figure: Figure = module.figure(results, FULL, graphs)
+    return figure
 
 
 def matrix(cases: Sequence[Case], graphs: Sequence[str], steps: Sequence[Step]) -> list[Request]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -41,10 +42,10 @@ def _measure(plain: Any, unit: Any) -> tuple[float, float]:
     return speedup(plain.result, unit.result), at_floor(plain.result, unit.result)
 
 
-def matrix(scale: Scale) -> list[Request]:
-    return waterfall.matrix(_cases(scale), GRAPHS, STEPS)
+def matrix(scale: Scale, graphs: Sequence[str] = GRAPHS) -> list[Request]:
+    return waterfall.matrix(_cases(scale), graphs, STEPS)
 
 
-def figure(results: Results, scale: Scale) -> Figure:
-    found = waterfall.figure(results, _cases(scale), GRAPHS, STEPS, _measure)
+def figure(results: Results, scale: Scale, graphs: Sequence[str] = GRAPHS) -> Figure:
+    found = waterfall.figure(results, _cases(scale), graphs, STEPS, _measure)
     return replace(found, paper_reference="MFF paper, Fig. 10", name="mff-waterfall")
