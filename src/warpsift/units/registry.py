@@ -24,6 +24,7 @@ BUILT_IN = {
     "next_line": "warpsift.units.next_line",
     "scu_slice": "warpsift.units.scu.slice_unit",
     "iru": "warpsift.units.iru",
+    "iscu": "warpsift.units.scu.iscu",
 }
 ENTRY_POINTS = "warpsift.units"
 NO_UNIT = "none"

@@ -56,7 +56,7 @@ def test_figure_4(enhanced):
         assert sorted(found) == [(C, 2), (E, 3), (F, 3), (G, 3)]
     else:
         assert found == [(E, 3), (F, 3), (F, 5), (C, 2), (G, 3)]
-    sssp_scu._contract(gpu, m, frontier, m.state.far[0], 3)
+    sssp_scu.contract_candidates(gpu, m, frontier, m.state.far[0], 3)
     far = m.state.far[0]
     pile = list(zip(far.node.host.tolist(), far.cost.host.tolist(), strict=True))[: len(far)]
     assert m.state.nodes.node.host[: len(m.state.nodes)].tolist() == [C]

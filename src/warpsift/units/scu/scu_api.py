@@ -365,8 +365,10 @@ class Scu:
             self._vectors[name] = array
         return array
 
+    def _info(self, name: str, phase: str | None) -> UnitInfo:
+        return UnitInfo("scu", name, phase or self.phase)
+
     def _run(self, name: str, access: Access, target: Target, phase: str | None) -> tuple[DeviceArray, int]:
-        info = UnitInfo("scu", name, phase or self.phase)
-        operation = ScuOperation(info, self.spec, access, target)
+        operation = ScuOperation(self._info(name, phase), self.spec, access, target)
         self.gpu.sink.operation(operation)
         return target.out, operation.kept

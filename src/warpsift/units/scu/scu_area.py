@@ -61,6 +61,11 @@ def _buffer(size_bytes: int, spec: ScuSpec, built: Built) -> Part:
     return Part(copies * found.area_mm2, leakage_w=copies * found.leakage_mw / 1e3, note=note)
 
 
+def hash_buffer(spec: ScuSpec, built: Built) -> Part:
+    """The buffer of Filtering/Grouping alone, for a unit that uses it for something else."""
+    return _buffer(spec.hash_buffer_bytes, spec, built)
+
+
 def _synthesised_mm2(block: str, width: int, node_nm: int) -> float:
     """Logic of a part as Yosys made it. The second coalescing unit is the associative search of Filtering/Grouping and
     counted there; the top level's sequence and ports are counted with the Address Generator."""

@@ -18,7 +18,7 @@ from warpsift.simt.stream import UnitOperation
 from warpsift.units.scu import scu_state as state
 from warpsift.units.scu.scu_buffers import Resources, elements_ahead, inputs_ahead, vector_share_lines
 from warpsift.units.scu.scu_spec import ScuSpec
-from warpsift.units.scu.scu_trace import BUFFER_ROW_BYTES, BY_INPUT, ScuChunk, ScuSetup, Vector
+from warpsift.units.scu.scu_trace import BUFFER_ROW_BYTES, BY_INPUT, ScuSetup, Vector
 
 
 class ScuComponent(UnitComponent):
@@ -51,7 +51,7 @@ class ScuComponent(UnitComponent):
         self.configure(arrays, upcoming.setup)
         while True:
             while upcoming is not None and U.run_tail - U.address_run <= U.width:
-                _push(U, arrays, upcoming)
+                self.push(arrays, upcoming)
                 upcoming = next(pieces, None)
             U.final = upcoming is None
             U.awake = 1
@@ -76,6 +76,13 @@ class ScuComponent(UnitComponent):
             row = arrays["scu.vectors"][index]
             _set_vector(row, vector)
             row.ahead = inputs_ahead(spec) if vector.by == BY_INPUT else elements_ahead(spec)
+
+    def push(self, arrays: dict[str, np.ndarray], chunk: Any) -> None:
+        """Append a chunk of the trace to the rings."""
+        U = arrays["scu"][0]
+        U.run_tail = copy_rows(arrays["scu.runs"], int(U.run_tail), int(U.head_run), chunk.runs)
+        U.write_tail = copy_rows(arrays["scu.writes"], int(U.write_tail), int(U.write_head), chunk.writes)
+        U.probe_tail = copy_rows(arrays["scu.probes"], int(U.probe_tail), int(U.probes_evaluated), chunk.probes)
 
     def touched(self, piece: Any) -> tuple[np.ndarray, np.ndarray]:
         """Vectors, elements, hash sets and what is stored; reads of a piece before its writes."""
@@ -134,13 +141,7 @@ def _set_vector(row: Any, vector: Vector) -> None:
     row.requested = row.arrived = row.consumed = 0
 
 
-def _push(U: Any, arrays: dict[str, np.ndarray], chunk: ScuChunk) -> None:
-    U.run_tail = _copy(arrays["scu.runs"], int(U.run_tail), int(U.head_run), chunk.runs)
-    U.write_tail = _copy(arrays["scu.writes"], int(U.write_tail), int(U.write_head), chunk.writes)
-    U.probe_tail = _copy(arrays["scu.probes"], int(U.probe_tail), int(U.probes_evaluated), chunk.probes)
-
-
-def _copy(ring: np.ndarray, tail: int, head: int, rows: np.ndarray) -> int:
+def copy_rows(ring: np.ndarray, tail: int, head: int, rows: np.ndarray) -> int:
     """Append rows to a ring; gives its new end."""
     size, n = len(ring), len(rows)
     assert tail + n - head <= size, "a chunk of an SCU trace does not fit its ring"

@@ -21,6 +21,7 @@ from warpsift.engine.noc.ports import (
     packet,
     packet_new,
 )
+from warpsift.units.scu.iscu.iscu_sender import landed
 from warpsift.units.scu.scu_remote import answers_arrived
 from warpsift.units.scu.scu_state import (
     DATA,
@@ -33,6 +34,7 @@ from warpsift.units.scu.scu_state import (
     SOCKET,
     TO_DATA,
     TO_EVICTION,
+    TO_GROUP,
     TO_HASH,
     TO_PROBES,
     TO_STORE,
@@ -267,4 +269,6 @@ def scu_reply(S, token, sectors):
         U.writes_pending -= 1
     elif kind == TO_PROBES:
         answers_arrived(S, number)
+    elif kind == TO_GROUP:
+        landed(S, number)
     U.awake = 1

@@ -2,6 +2,7 @@
 
     Address Generator -> Data Fetch FIFO -> Bitmask Constructor or Data Store      (basic)
                                          -> Filtering/Grouping -> Data Store       (enhanced, step 1)
+                                         -> parts at the L2 slices -> Data Store   (units/scu/iscu)
 
 A tick is one core clock (the paper clocks the unit with the GPU). Stages run back to front, so that an element spends
 at least a cycle in each. Each stage moves up to `width` elements. The FIFO is strictly in order: an element waits for
@@ -21,6 +22,8 @@ import numpy as np
 from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.words import load, store
+from warpsift.units.scu.iscu.iscu_sender import parts_busy, send_element, serve_parts
+from warpsift.units.scu.iscu.iscu_state import iscu
 from warpsift.units.scu.scu_memory import (
     coalesce_read,
     fetch_vectors,
@@ -51,7 +54,7 @@ from warpsift.units.scu.scu_state import (
     scu,
     write_row,
 )
-from warpsift.units.scu.scu_trace import BY_FETCHED, BY_PROBED
+from warpsift.units.scu.scu_trace import BY_FETCHED, BY_LANDED, BY_PROBED
 from warpsift.units.scu.slice_state import scu_slice
 
 
@@ -62,6 +65,8 @@ def released(S):
     U = scu(S)
     if U.follows == BY_FETCHED:
         return U.outputs
+    if U.follows == BY_LANDED:
+        return iscu(S).stored
     return U.probes_evaluated if U.follows == BY_PROBED else U.evictions_read
 
 
@@ -125,7 +130,7 @@ def hand_on(S, elements):
         return elements
     taken = np.int64(0)
     while taken < elements and U.probes_taken < U.probe_rate:
-        cause = issue_probe(S)
+        cause = send_element(S) if U.follows == BY_LANDED else issue_probe(S)
         if cause != NOTHING:
             U.fetch_cause = cause
             U.hash_waits = 1 if cause == NETWORK else 0
@@ -305,6 +310,8 @@ def finished(S):
         return np.int64(0)
     if U.stations != 0 and scu_slice(S).held > 0:
         return np.int64(0)
+    if U.follows == BY_LANDED and parts_busy(S) != 0:
+        return np.int64(0)
     return np.int64(1) if U.write_head == U.write_tail and U.writes_pending == 0 else np.int64(0)
 
 
@@ -341,7 +348,9 @@ def scu_tick(S):
     """One cycle of the unit, back to front."""
     U = scu(S)
     moved = store_tick(S) | clear_tick(S)
-    if U.follows != BY_FETCHED:
+    if U.follows == BY_LANDED:
+        moved |= serve_parts(S, store_blocked(S))
+    elif U.follows != BY_FETCHED:
         moved |= evaluate_tick(S)
     fetched = fetch_tick(S)
     U.data_waits = 0

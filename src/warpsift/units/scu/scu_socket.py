@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.engine.unit_socket import AWAKE, COMPLETE, CYCLE, HUNGRY, REPLY, SKIPPED, unit_calls
+from warpsift.units.scu.iscu.iscu_state import SOCKET as PARTS
 from warpsift.units.scu.scu_memory import scu_reply
 from warpsift.units.scu.scu_pipeline import count_stalls, scu_tick
 from warpsift.units.scu.scu_state import SOCKET, scu
 from warpsift.units.scu.slice_state import SOCKET as STATIONS
 
 
-@unit_calls("the stream compaction unit", SOCKET, STATIONS)
+@unit_calls("the stream compaction unit", SOCKET, STATIONS, PARTS)
 def scu_calls(S, what, a, b):
     U = scu(S)
     if what == REPLY:

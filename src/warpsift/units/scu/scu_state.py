@@ -28,7 +28,7 @@ MOST_PROBES = 8192  # "unlimited"
 
 DATA, HASH = 0, 1  # the two coalescing units
 # What a reply is for; the token is number << 3 | this
-TO_DATA, TO_HASH, TO_VECTOR, TO_EVICTION, TO_STORE, TO_PROBES, TO_PART = 0, 1, 2, 3, 4, 5, 6
+TO_DATA, TO_HASH, TO_VECTOR, TO_EVICTION, TO_STORE, TO_PROBES, TO_PART, TO_GROUP = 0, 1, 2, 3, 4, 5, 6, 7
 
 # Why a stage stood still
 NOTHING, VECTOR, FIFO_FULL, IN_FLIGHT, NETWORK, NO_DATA, STORE_FULL, BUFFER_FULL, NO_REPLY, CLEARING = range(10)

@@ -64,7 +64,7 @@ class ScuSetup:
     """What the unit is configured with before an operation begins."""
 
     vectors: tuple[Vector, ...]
-    follows: int  # whose progress releases the writes: BY_FETCHED, BY_PROBED or BY_EVICTED
+    follows: int  # whose progress releases the writes: BY_FETCHED, BY_PROBED, BY_EVICTED or BY_LANDED (units/scu/iscu)
     compares: bool  # elements go to the Bitmask Constructor
     entry_bytes: int  # of a probe in the hash request buffer: the request and the set that comes back; 0: no probes
     clear_address: int
@@ -77,7 +77,7 @@ class ScuSetup:
 
 
 # Whose progress releases the writes of an operation
-BY_FETCHED, BY_PROBED, BY_EVICTED = 0, 1, 2
+BY_FETCHED, BY_PROBED, BY_EVICTED, BY_LANDED = 0, 1, 2, 3
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ with its culling, but ends in a bitmask instead of a compaction of its own. No g
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -33,9 +34,42 @@ def contract(t, edges, count, visited, labels, depth, mask, tiles, culls):
             t.store(mask, at >> 5, word)
 
 
+class BfsSteps:
+    """What the unit does in a level: the edge frontier from lists that the GPU has prepared, the next node frontier."""
+
+    def __init__(self, scu: Scu, nodes: int, enhanced: bool) -> None:
+        self.scu, self.expansion = scu, Expansion(scu)
+        self._again = None
+        if enhanced:
+            size = scu.spec.bfs_filter_bytes
+            self.expansion.filter = scu.filter_table("expand_filter", size, nodes, life=scu.spec.expansion_life)
+            self._again = scu.filter_table("contract_filter", size, nodes)
+
+    def expand(self, device: DeviceGraph, count: int, edges: Queue) -> int:
+        """Edges of `count` nodes; gives how many are left."""
+        chosen = self.expansion.steps(device.targets, count)
+        lists = (*self.expansion.lists(count), count)
+        _, n = self.scu.access_expansion_compaction(device.targets, *lists, out=edges.target, phase="expand", **chosen)
+        return n
+
+    def compact(self, edges: Queue, mask: DeviceArray, nodes: Queue) -> None:
+        """Marked nodes into the next frontier, without those that the table has seen."""
+        count, keep, scu = len(edges), None, self.scu
+        nodes.reserve(count)
+        if self._again is not None:
+            keep, _ = scu.data_compaction(edges.target, mask, count, filter=self._again, phase="compact")
+        _, n = scu.data_compaction(edges.target, mask, count, out=nodes.node, filter=keep, phase="compact")
+        set_length(nodes, n)
+
+
 def run(gpu: Gpu, graph: CsrGraph, options: BfsOptions, spec: ScuSpec | None = None, enhanced: bool = True) -> Outcome:
-    assert options.source is not None
     scu = Scu(gpu, spec)
+    return traverse(gpu, graph, options, lambda: BfsSteps(scu, graph.nodes, enhanced))
+
+
+def traverse(gpu: Gpu, graph: CsrGraph, options: BfsOptions, make_steps: Callable[[], BfsSteps]) -> Outcome:
+    """BFS, level by level."""
+    assert options.source is not None
     device = DeviceGraph(gpu, graph)
     labels = gpu.memory.full("labels", graph.nodes, INFINITY)
     visited = gpu.memory.empty("visited", graph.nodes // 8 + 1, np.uint8)
@@ -44,52 +78,34 @@ def run(gpu: Gpu, graph: CsrGraph, options: BfsOptions, spec: ScuSpec | None = N
     nodes = Queue(gpu, "node_frontier", graph.nodes, node=np.int32)
     edges = Queue(gpu, "edge_frontier", graph.edges, target=np.int32)
     masks = Growing(gpu, "contract_mask", np.uint32)
-    expansion, again = Expansion(scu), None
-    if enhanced:
-        size = scu.spec.bfs_filter_bytes
-        expansion.filter = scu.filter_table("expand_filter", size, graph.nodes, life=scu.spec.expansion_life)
-        again = scu.filter_table("contract_filter", size, graph.nodes)
+    steps = make_steps()
     nodes.fill(node=np.array([options.source]))
     work, ledger = Work(edges=graph.edges), Ledger()
     culls = (options.warp_culling, options.history_culling)
     depth = 0
     while len(nodes) and depth != options.max_iterations:
         depth += 1
-        _expand(gpu, device, nodes, edges, expansion)
+        _expand(gpu, device, nodes, edges, steps)
         ledger.expanded += int(graph.out_degrees[nodes.node.host[: len(nodes)]].sum())
         ledger.node_elements += len(nodes)
         ledger.edge_elements += len(edges)
         mask = masks.mask(len(edges))
         _contract(gpu, edges, (visited, labels, depth), mask, culls)
-        _compact(scu, edges, mask, nodes, again)
+        steps.compact(edges, mask, nodes)
     work.nodes_processed, work.edges_touched = ledger.node_elements, ledger.edge_elements
     work.duplicates = work.nodes_processed - int((labels.host < INFINITY).sum()) + len(nodes)
     return Outcome(labels.host.copy(), depth, work, ledger.notes())
 
 
-def _expand(gpu: Gpu, device: DeviceGraph, nodes: Queue, edges: Queue, expansion: Expansion) -> None:
+def _expand(gpu: Gpu, device: DeviceGraph, nodes: Queue, edges: Queue, steps: BfsSteps) -> None:
     count = len(nodes)
-    index, counts = expansion.lists(count)
+    index, counts = steps.expansion.lists(count)
     gpu.launch(prepare, count, nodes.node, device.offsets, index, counts, phase="prepare")
     edges.reserve(int(device.graph.out_degrees[nodes.node.host[:count]].sum()))
-    chosen = expansion.steps(device.targets, count)
-    _, n = expansion.scu.access_expansion_compaction(
-        device.targets, index, counts, count, out=edges.target, phase="expand", **chosen
-    )
-    set_length(edges, n)
+    set_length(edges, steps.expand(device, count, edges))
 
 
 def _contract(gpu: Gpu, edges: Queue, state: tuple[Any, ...], mask: DeviceArray, culls: tuple[bool, bool]) -> None:
     tiles = tiles_per_cta(gpu, len(edges))
     threads = -(-len(edges) // (tiles * THREADS_PER_CTA)) * THREADS_PER_CTA
     gpu.launch(contract, threads, edges.target, len(edges), *state, mask, tiles, culls, phase="contract")
-
-
-def _compact(scu: Scu, edges: Queue, mask: DeviceArray, nodes: Queue, table) -> None:
-    count = len(edges)
-    nodes.reserve(count)
-    keep = None
-    if table is not None:
-        keep, _ = scu.data_compaction(edges.target, mask, count, filter=table, phase="compact")
-    _, n = scu.data_compaction(edges.target, mask, count, out=nodes.node, filter=keep, phase="compact")
-    set_length(nodes, n)

@@ -6,6 +6,8 @@ filtered and grouping gains little (section 4.6), so basic and enhanced units ru
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from warpsift.algorithms.algorithm import Outcome, Work
@@ -15,7 +17,7 @@ from warpsift.algorithms.pagerank.convergence import Convergence, converge
 from warpsift.algorithms.pagerank.frontier import clear, dampen, dampening, rank_update
 from warpsift.algorithms.pagerank.pagerank_options import PagerankOptions
 from warpsift.graph import CsrGraph
-from warpsift.simt import Gpu, kernel
+from warpsift.simt import DeviceArray, Gpu, kernel
 from warpsift.units.scu.scu_api import Scu
 from warpsift.units.scu.scu_frontier import Ledger, set_length
 from warpsift.units.scu.scu_spec import ScuSpec
@@ -36,6 +38,17 @@ def run(
     gpu: Gpu, graph: CsrGraph, options: PagerankOptions, spec: ScuSpec | None = None, enhanced: bool = True
 ) -> Outcome:
     scu = Scu(gpu, spec, phase="expand")
+
+    def expand(targets: DeviceArray, index: DeviceArray, counts: DeviceArray, shares: DeviceArray, edges: Queue) -> int:
+        _, n = scu.access_expansion_compaction(targets, index, counts, out=edges.target)
+        scu.replication_compaction(shares, counts, out=edges.share)
+        return n
+
+    return iterate(gpu, graph, options, expand)
+
+
+def iterate(gpu: Gpu, graph: CsrGraph, options: PagerankOptions, expand: Callable[..., int]) -> Outcome:
+    """PageRank, iteration by iteration; `expand` fills the edge frontier and gives its length."""
     device = DeviceGraph(gpu, graph)
     mean_rank = 1.0 / max(graph.nodes, 1) if options.normalize else 1.0
     ranks = [gpu.memory.full(f"rank{k}", graph.nodes, mean_rank, np.float32) for k in range(2)]
@@ -47,8 +60,7 @@ def run(
     while graph.nodes and not stop.exhausted:
         old, new = ranks
         gpu.launch(prepare, graph.nodes, device.offsets, old, index, counts, shares, phase="prepare")
-        _, n = scu.access_expansion_compaction(device.targets, index, counts, out=edges.target)
-        scu.replication_compaction(shares, counts, out=edges.share)
+        n = expand(device.targets, index, counts, shares, edges)
         set_length(edges, n)
         gpu.launch(clear, graph.nodes, new, phase="rank_update")
         gpu.launch(rank_update, n, edges.target, edges.share, new, phase="rank_update")
@@ -58,7 +70,7 @@ def run(
         gpu.launch(converge, graph.nodes, new, old, stop.largest, phase="converge")
         ledger.node_elements += graph.nodes
         ledger.edge_elements += n
-        ledger.expanded += n
+        ledger.expanded += graph.edges
         ranks = [new, old]
         if stop.reached():
             break

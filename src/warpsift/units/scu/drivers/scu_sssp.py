@@ -10,6 +10,7 @@ frontier, and stale ones are masked out.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ from warpsift.algorithms.frontier_queue import Queue
 from warpsift.algorithms.sssp.frontier import FAR, NEAR, State, allocate, contract, delta_of
 from warpsift.algorithms.sssp.sssp_options import SsspOptions
 from warpsift.graph import CsrGraph
-from warpsift.simt import Gpu, kernel
+from warpsift.simt import DeviceArray, Gpu, kernel
 from warpsift.units.scu.filtering import FilterTable
 from warpsift.units.scu.grouping import GroupTable
 from warpsift.units.scu.scu_api import Scu
@@ -76,21 +77,33 @@ class Machinery:
 def run(gpu: Gpu, graph: CsrGraph, options: SsspOptions, spec: ScuSpec | None = None, enhanced: bool = True) -> Outcome:
     assert options.source is not None and graph.weights is not None
     m = _machinery(gpu, graph, options.source, spec, enhanced)
+    return near_far(gpu, graph, options, m, _expand, _consume_pile if enhanced else _contract_pile)
+
+
+def near_far(
+    gpu: Gpu,
+    graph: CsrGraph,
+    options: SsspOptions,
+    m: Machinery,
+    expand: Callable[[Gpu, Machinery], None],
+    consume_pile: Callable[[Gpu, Machinery, float], None],
+) -> Outcome:
+    """The algorithm: `expand` makes the edge frontier, `consume_pile` goes on with the far pile when near is empty."""
     delta = delta_of(graph, options)
     threshold, iterations, phases = delta, 0, 0
     state = m.state
     while iterations != options.max_iterations:
         if len(state.nodes):
             iterations += 1
-            _expand(gpu, m)
+            expand(gpu, m)
             m.ledger.edge_elements += len(state.edges)
-            _contract(gpu, m, state.edges, state.far[0], threshold)
+            contract_candidates(gpu, m, state.edges, state.far[0], threshold)
         elif len(state.far[0]):
             phases += 1
             pile = state.far[0]
             cheapest = float(pile.cost.host[: len(pile)].min())
             threshold = max(threshold + delta, (cheapest // delta + 1) * delta)
-            _consume_pile(gpu, m, threshold, enhanced)
+            consume_pile(gpu, m, threshold)
         else:
             break
     m.work.nodes_processed, m.work.edges_touched = m.ledger.node_elements, m.ledger.edge_elements
@@ -118,20 +131,30 @@ def _machinery(gpu: Gpu, graph: CsrGraph, source: int, spec: ScuSpec | None, enh
     )
 
 
-def _expand(gpu: Gpu, m: Machinery) -> None:
-    state, expansion, scu = m.state, m.expansion, m.scu
-    device, nodes, edges = state.device, state.nodes, state.edges
+Lists = tuple[DeviceArray, DeviceArray, int]
+
+
+def prepare_lists(gpu: Gpu, m: Machinery) -> tuple[Lists, DeviceArray]:
+    """The GPU's part of an expansion: begin and length of the edge lists, the distances that they carry."""
+    state, expansion = m.state, m.expansion
+    device, nodes = state.device, state.nodes
     count = len(nodes)
     index, counts = expansion.lists(count)
     carried = expansion.carried.room(count)
     gpu.launch(prepare_with, count, nodes.node, device.offsets, state.distance, index, counts, carried, phase="prepare")
     total = int(device.graph.out_degrees[nodes.node.host[:count]].sum())
-    edges.reserve(total)
+    state.edges.reserve(total)
     m.ledger.expanded += total
     m.ledger.node_elements += count
+    return (index, counts, count), carried
+
+
+def _expand(gpu: Gpu, m: Machinery) -> None:
+    lists, carried = prepare_lists(gpu, m)
+    _, counts, count = lists
+    scu, expansion, device, edges = m.scu, m.expansion, m.state.device, m.state.edges
     costs = {"cost": device.weights, "cost_base": carried} if expansion.filter is not None else {}
     chosen = expansion.steps(device.targets, count, **costs)
-    lists = (index, counts, count)
     _, n = scu.access_expansion_compaction(device.targets, *lists, out=edges.node, phase="expand", **chosen)
     scu.access_expansion_compaction(device.weights, *lists, out=edges.cost, phase="expand", **chosen)
     if scu.spec.accumulate == "scu":
@@ -143,7 +166,7 @@ def _expand(gpu: Gpu, m: Machinery) -> None:
     set_length(edges, n)
 
 
-def _contract(gpu: Gpu, m: Machinery, candidates: Queue, far: Queue, threshold: float) -> None:
+def contract_candidates(gpu: Gpu, m: Machinery, candidates: Queue, far: Queue, threshold: float) -> None:
     """GPU: lower distances, near and far masks. Unit: next node frontier, far pile."""
     state, scu, count = m.state, m.scu, len(candidates)
     limit = state.distance.dtype.type(min(threshold, INFINITY))
@@ -160,10 +183,11 @@ def _contract(gpu: Gpu, m: Machinery, candidates: Queue, far: Queue, threshold: 
     set_length(state.nodes, n)
     m.work.relaxations += lowered
     m.work.duplicates += lowered - n
-    _append_far(scu, candidates, far_mask, count, far)
+    append_far(scu, candidates, far_mask, count, far)
 
 
-def _append_far(scu: Scu, candidates: Queue, mask, count: int, far: Queue) -> None:
+def append_far(scu: Scu, candidates: Queue, mask, count: int, far: Queue) -> None:
+    """Masked candidates onto the far pile."""
     before = len(far)
     far.reserve(before + count)
     for column in ("node", "cost"):
@@ -172,21 +196,35 @@ def _append_far(scu: Scu, candidates: Queue, mask, count: int, far: Queue) -> No
     set_length(far, before + n)
 
 
-def _consume_pile(gpu: Gpu, m: Machinery, threshold: float, enhanced: bool) -> None:
-    state = m.state
-    pile, state.far = state.far[0], state.far[::-1]
-    rest, count = state.far[0], len(pile)
-    rest.clear()
-    m.ledger.far_elements += count
-    if not enhanced:
-        _contract(gpu, m, pile, rest, threshold)
-        pile.clear()
-        return
-    scu, edges = m.scu, state.edges
+def _swap_piles(m: Machinery) -> tuple[Queue, Queue]:
+    """The far pile as it was, and an empty one."""
+    pile, m.state.far = m.state.far[0], m.state.far[::-1]
+    m.state.far[0].clear()
+    m.ledger.far_elements += len(pile)
+    return pile, m.state.far[0]
+
+
+def _contract_pile(gpu: Gpu, m: Machinery, threshold: float) -> None:
+    """The basic unit: the whole pile is contracted again."""
+    pile, rest = _swap_piles(m)
+    contract_candidates(gpu, m, pile, rest, threshold)
+    pile.clear()
+
+
+def divide_pile(gpu: Gpu, m: Machinery, threshold: float) -> tuple[Queue, Queue, DeviceArray]:
+    """What is still far goes to a new pile; gives the old one, the new one, and the mask of those that are near."""
+    pile, rest = _swap_piles(m)
+    state, count = m.state, len(pile)
     near, far_mask = m.near.mask(count), m.far.mask(count)
     limit = state.distance.dtype.type(min(threshold, INFINITY))
     gpu.launch(split_pile, count, pile.node, pile.cost, state.distance, near, far_mask, limit, phase="far")
-    _append_far(scu, pile, far_mask, count, rest)
+    append_far(m.scu, pile, far_mask, count, rest)
+    return pile, rest, near
+
+
+def _consume_pile(gpu: Gpu, m: Machinery, threshold: float) -> None:
+    pile, rest, near = divide_pile(gpu, m, threshold)
+    scu, edges, count = m.scu, m.state.edges, len(pile)
     keep, _ = scu.data_compaction(pile.node, near, count, filter=m.far_filter, cost=pile.cost, phase="far")
     order = None
     if m.far_group is not None:
@@ -195,8 +233,14 @@ def _consume_pile(gpu: Gpu, m: Machinery, threshold: float, enhanced: bool) -> N
     chosen = {"filter": keep, "group": order, "phase": "far"}
     _, n = scu.data_compaction(pile.node, near, count, out=edges.node, **chosen)
     scu.data_compaction(pile.cost, near, count, out=edges.cost, **chosen)
+    contract_near(gpu, m, (pile, rest), n, threshold)
+
+
+def contract_near(gpu: Gpu, m: Machinery, piles: tuple[Queue, Queue], n: int, threshold: float) -> None:
+    """Go on with the n elements of the pile that came into the edge frontier."""
+    edges, (pile, rest) = m.state.edges, piles
     set_length(edges, n)
     pile.clear()
     m.ledger.edge_elements += n
     m.ledger.far_kept += n
-    _contract(gpu, m, edges, rest, threshold)
+    contract_candidates(gpu, m, edges, rest, threshold)
