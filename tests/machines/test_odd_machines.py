@@ -31,7 +31,7 @@ def test_random_tiny_machines(first):
 
 def unit_number(number: int, key: str) -> int:
     """The number of a case that runs the unit whose section the key is in, otherwise any."""
-    unit = {"scu": 1, "mff": 2, "scu_slice": 5, "iru": 6}.get(key.partition(".")[0], (number // 4) % 4)
+    unit = {"scu": 1, "mff": 2, "scu_slice": 5, "iru": 6, "iscu": 7}.get(key.partition(".")[0], (number // 4) % 4)
     return 4 * (len(UNITS) * (number % 4) + unit) + number % 4
 
 

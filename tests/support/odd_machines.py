@@ -23,7 +23,7 @@ from warpsift.units import resolve
 
 BASES = ("gtx980", "tx1", "gtx480", "gtx480-gpgpusim4", "titanx")
 GRAPHS = ("rmat-5", "grid-5x4", "kron-5", "delaunay-5")
-UNITS = ("none", "scu", "mff", "scu-basic", "next-line", "scu-slice", "iru")
+UNITS = ("none", "scu", "mff", "scu-basic", "next-line", "scu-slice", "iru", "iscu")
 MOST_CYCLES = 200_000_000  # a run on 32 vertices that takes longer stands still
 SECTIONS = [(Machine, ""), *((kind, f"{section}.") for section, kind in spec_types().items())]
 # Tables that an operation clears line by line: right, but minutes of simulation together with a slow memory.

@@ -123,7 +123,7 @@ def successors(
     graph: GraphOption,
     gpu: GpuName = "gtx980",
     algorithms: Annotated[str, typer.Option(help="Separated by commas.")] = "bfs,sssp",
-    units: Annotated[str, typer.Option(help="Separated by commas: scu, scu-slice, iru.")] = "scu,scu-slice,iru",
+    units: Annotated[str, typer.Option(help="Separated by commas.")] = "scu,scu-slice,iscu,iru",
     set_: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:

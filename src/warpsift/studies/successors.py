@@ -18,7 +18,7 @@ from warpsift.run.record import RunResult
 from warpsift.units import UnitError, unit_named
 
 Row = dict[str, Any]
-UNITS = ("scu", "scu-slice", "iru")
+UNITS = ("scu", "scu-slice", "iscu", "iru")
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,11 @@ def lanes(width: int) -> dict[str, Any]:
 def designs_for(machine: Machine) -> list[Design]:
     width = machine.unit("scu").width
     wide = 2 * width
-    found = [Design("scu", "scu"), Design("scu-slice", "scu-slice")]
+    crossbar_units = ("scu", "scu-slice", "iscu")
+    found = [Design(unit, unit) for unit in crossbar_units]
     if width > 1:
-        found += [Design(f"{unit}, lanes", unit, lanes(width)) for unit in ("scu", "scu-slice")]
-    found += [Design(f"{unit}, {wide} lanes", unit, lanes(wide)) for unit in ("scu", "scu-slice")]
+        found += [Design(f"{unit}, lanes", unit, lanes(width)) for unit in crossbar_units]
+    found += [Design(f"{unit}, {wide} lanes", unit, lanes(wide)) for unit in crossbar_units]
     if width > 1:  # more lanes want more sets at each slice
         more = {"scu_slice.sets_per_slice": 64, "scu_slice.probes_per_slice": 256}
         found.append(Design(f"scu-slice, {wide} lanes, 64 sets", "scu-slice", {**lanes(wide), **more}))
