@@ -6,11 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from support.command_line import call, complaints
 from warpsift.costs.scaling import AREA
 from warpsift.errors import WarpsiftError
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
 from warpsift.studies import modern_gpu
+from warpsift.studies.which_unit_map import Cell
 from warpsift.units import unit_named
 
 
@@ -38,3 +40,23 @@ def test_speeds_are_over_the_best_software(monkeypatch):
 def test_a_gpu_without_a_known_die_is_refused():
     with pytest.raises(WarpsiftError, match="the die of 'tx1' is not known here; write one of a100, v100, gtx980"):
         modern_gpu.study(load_graph("grid-4x4"), ["bfs"], "tx1")
+
+
+def test_stored_runs_of_many_graphs_are_summed_up():
+    cells = [
+        Cell("a100", "bfs", "kron", {"frontier": 4.0, "vertex": 2.0, "MFF": 1.0}),
+        Cell("a100", "bfs", "ca", {"frontier": 4.0, "vertex": 8.0, "MFF": 8.0, "SCU": 16.0}),
+        Cell("gtx980", "bfs", "ca", {"frontier": 4.0, "MFF": 1.0}),
+    ]
+    rows = {row["system"]: row for row in modern_gpu.over_graphs(cells, "a100")}
+    assert (rows["MFF"]["median"], rows["MFF"]["ahead"]) == (1.25, 1) and (
+        rows["MFF"]["least"],
+        rows["MFF"]["most"],
+    ) == (0.5, 2.0)
+    assert (rows["SCU"]["graphs"], rows["SCU"]["ahead"], rows["SCU"]["median"]) == (1, 0, 0.25)
+    assert rows["plain, best style"]["mm2"] == 0 and 0 < rows["MFF"]["die_percent"] < 1
+
+
+def test_a_graph_or_a_store():
+    done = call("study", "modern")
+    assert done.returncode == 2 and "write either --graph GRAPH" in " ".join(complaints(done.stderr))

@@ -35,6 +35,7 @@ from warpsift.studies.which_unit_map import (
     sentences,
     table_rows,
     tally,
+    unit_rows,
     write_csv,
 )
 
@@ -172,6 +173,8 @@ def test_a_unit_that_is_faster_per_edge_but_touches_more_is_held_back_by_its_alg
     assert limit(more, software) == "algorithm"
     assert limit(more | {"seconds": 2.1}, software) == "latency", "slower per edge as well"
     assert limit(more | {"work": {"edges_touched": 199}}, software) == "latency"
+    probed = {"work": {"edges_touched": 9}, "counters": {"scu_hash_probes": 200}}
+    assert limit(more | probed, software) == "algorithm", "the SCU hands on few edges, but has gone through all"
 
 
 # The map and the table
@@ -192,6 +195,14 @@ def test_cells_say_winner_gain_and_what_holds_back_the_nearest_unit():
     assert [row["says"] for row in rows] == ["M 2.00", "p 0.50\nM: lines", "S 2.00"]
     assert [row["GPU"] for row in rows] == ["GTX 980: a unit wins 1 of 2"] * 2 + ["Tegra X1: a unit wins 1 of 1"]
     assert labels_of(three_cells()) == {"ca": "ca 1/4, 1/8", "cond": "cond, real"}
+
+
+def test_units_are_summed_up_by_what_holds_them_back():
+    rows = {(row["gpu"], row["unit"]): row for row in unit_rows(three_cells()[:2])}
+    assert rows["gtx980", "MFF"] == {
+        "gpu": "gtx980", "unit": "MFF", "pairs": 2, "ahead": 1, "held back by": "lines 1",
+    }  # fmt: skip
+    assert rows["gtx980", "SCU"]["held back by"] == "width 1" and rows["gtx980", "IRU"]["pairs"] == 0
 
 
 def test_the_table_has_every_units_gain(tmp_path):

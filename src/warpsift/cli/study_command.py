@@ -149,32 +149,63 @@ def successors(
 
 @study.command("modern", context_settings=CONTEXT)
 def modern(
-    graph: GraphOption,
+    graph: Annotated[str | None, typer.Option("--graph", "-g", help="Run every system on this graph.")] = None,
+    stores: Annotated[
+        list[Path] | None, typer.Option("--store", help="Runs nothing: from stores of 'reproduce which-unit'.")
+    ] = None,
     gpu: GpuName = "a100",
     algorithms: Annotated[str, typer.Option(help="Separated by commas.")] = "bfs,sssp,pagerank,wcc",
     table: Annotated[Path | None, typer.Option("--table", help="Write the table to a .csv file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Software, SCU and MFF on a GPU of today, with the units' areas at its process.
+    """Software and units on a GPU of today, with the units' areas at its process.
 
     \b
     Example:
       warpsift study modern --graph kron-15 --table modern.csv
       warpsift study modern --graph kron-14 --gpu v100 --algorithms bfs
+      warpsift study modern --store reproduce-which-unit/results.db
     """
     if table is not None:
         check_output(table, "--table", (".csv",))
     from warpsift.report.progress import Progress
-    from warpsift.run.request import algorithm_named
+    from warpsift.run.request import RequestError, algorithm_named
     from warpsift.studies import modern_gpu as module
 
     names = [algorithm_named(name).name for name in algorithms.split(",")]
-    loaded = load_for(graph, f"units on {gpu}, {graph}")
-    with Progress(f"units on {gpu}, {graph}") as progress:
-        rows = module.study(loaded, names, gpu, progress.note)
+    if (graph is None) == (not stores):
+        raise RequestError("write either --graph GRAPH, to run, or --store FILE, for runs of 'reproduce which-unit'")
+    if graph is None:
+        rows = module.over_graphs([cell for cell in _cells_of(stores or []) if cell.algorithm in names], gpu)
+        columns = ["algorithm", "system", "graphs", "ahead", "median", "least", "most", "mm2", "die_percent"]
+    else:
+        loaded = load_for(graph, f"units on {gpu}, {graph}")
+        with Progress(f"units on {gpu}, {graph}") as progress:
+            rows = module.study(loaded, names, gpu, progress.note)
+        columns = ["algorithm", "system", "us", "speedup", "mm2", "die_percent"]
     if table is not None:
         module.write_csv(rows, table)
-    _show(rows, ["algorithm", "system", "us", "speedup", "mm2", "die_percent"], (None, None), as_json)
+    _show(rows, columns, (None, None), as_json)
+
+
+def _cells_of(stores: list[Path]) -> list[Any]:
+    """The complete pairs of graph and algorithm in these stores."""
+    from warpsift.run.request import RequestError
+    from warpsift.store.store import Store
+    from warpsift.studies.stored_runs import StoredRuns
+    from warpsift.studies.which_unit import stored_cells
+
+    records = []
+    for path in stores:
+        with Store(path, readonly=True) as store:
+            records += list(store.records())
+    cells = stored_cells(StoredRuns(records, "").record)
+    if not cells:
+        raise RequestError(
+            "no pair of graph and algorithm is complete in these stores; make one with "
+            "'warpsift reproduce which-unit --scale medium'"
+        )
+    return cells
 
 
 @study.command("which-unit", context_settings=CONTEXT)
@@ -197,22 +228,9 @@ def which_unit(
     if table is not None:
         check_output(table, "--table", (".csv",))
     from warpsift.report.charts import save
-    from warpsift.run.request import RequestError
-    from warpsift.store.store import Store
     from warpsift.studies import which_unit_map as shown
-    from warpsift.studies.stored_runs import StoredRuns
-    from warpsift.studies.which_unit import stored_cells
 
-    records = []
-    for path in stores:
-        with Store(path, readonly=True) as store:
-            records += list(store.records())
-    cells = stored_cells(StoredRuns(records, "").record)
-    if not cells:
-        raise RequestError(
-            "no pair of graph and algorithm is complete in these stores; make one with "
-            "'warpsift reproduce which-unit --scale medium'"
-        )
+    cells = _cells_of(stores)
     figure = shown.heat_figure(cells, "which-unit", "Which unit suits which graph?")
     if plot is not None:
         save(figure.matplotlib(), plot)
@@ -221,6 +239,7 @@ def which_unit(
     rows = shown.table_rows(cells)
     _show(rows, ["gpu", "graph", "loaded", "algorithm", "winner", "gain", "best software"], (None, None), as_json)
     if not as_json:
+        _show(shown.unit_rows(cells), ["gpu", "unit", "pairs", "ahead", "held back by"], (None, None), False)
         for sentence in shown.sentences(cells):
             console().print(sentence)
 

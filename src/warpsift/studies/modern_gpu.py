@@ -1,12 +1,14 @@
 """Do the units still pay on a GPU of today? Software, SCU and MFF on one graph, and what the units take of its die.
 
 The papers' units met GPUs of 15 and 16 SMs. Here each runs as its paper has it, and once enlarged, beside every
-software style of the plain GPU; areas are scaled to the GPU's process (`costs/scaling.py`).
+software style of the plain GPU; areas are scaled to the GPU's process (`costs/scaling.py`). `over_graphs` asks the same
+of the stored runs of `which_unit.py`: many graphs, units and caches at equal area.
 """
 
 from __future__ import annotations
 
 import csv
+import statistics
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +20,8 @@ from warpsift.errors import WarpsiftError
 from warpsift.graph import CsrGraph
 from warpsift.machines import load_machine
 from warpsift.run.execute import simulate
+from warpsift.studies.which_unit_area import CONTENDERS, unit_mm2
+from warpsift.studies.which_unit_map import Cell
 from warpsift.units import unit_named
 
 Row = dict[str, Any]
@@ -104,6 +108,32 @@ def study(
                 }
             )
     return rows
+
+
+def over_graphs(cells: Iterable[Cell], gpu: str) -> list[Row]:
+    """A row per algorithm and unit: on how many graphs it beats the best software, and by how much."""
+    mine = [cell for cell in cells if cell.gpu == gpu]
+    rows: list[Row] = []
+    for name in dict.fromkeys(cell.algorithm for cell in mine):
+        pairs = [cell for cell in mine if cell.algorithm == name]
+        rows.append({"algorithm": name, "system": "plain, best style"} | _gains([1.0] * len(pairs)) | _share(gpu, 0.0))
+        for unit in CONTENDERS:
+            gains = [cell.gain(unit) for cell in pairs if unit in cell.values]
+            if gains:
+                rows.append({"algorithm": name, "system": unit} | _gains(gains) | _share(gpu, unit_mm2(unit, gpu)))
+    return rows
+
+
+def _gains(gains: list[float]) -> Row:
+    ahead = sum(gain > 1 for gain in gains)
+    spread = {"median": statistics.median(gains), "least": min(gains), "most": max(gains)}
+    return {"graphs": len(gains), "ahead": ahead, **spread}
+
+
+def _share(gpu: str, mm2_at_32: float) -> Row:
+    """At the GPU's node, and of its die."""
+    mm2 = scale_area(mm2_at_32, 32, DIES[gpu].node_nm)
+    return {"mm2": mm2, "die_percent": 100 * mm2 / DIES[gpu].mm2}
 
 
 def write_csv(rows: list[Row], path: Path) -> None:

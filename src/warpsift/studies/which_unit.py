@@ -37,8 +37,8 @@ PARTS = {
     "dblp-2010": (1, 1), "cnr-2000": (2, 8), "amazon-2008": (4, 16), "dewiki-2013": (32, 64),
 }  # fmt: skip
 LONGER = ("sssp", "wcc")
-# On cond, delaunay@1/8 and dblp-2010 (GTX 980) SSSP by a thread per vertex takes 1.5 to 1.7 times as long as near-far,
-# and WCC's label propagation on cond 6.3 times as long as pointer jumping: no contenders.
+# On the GTX 980 SSSP by a thread per vertex takes 1.2 to 11.6 times as long as near-far (all ten graphs, these sizes),
+# and WCC's label propagation 4.8 to 6.3 times as long as pointer jumping (cond, human, kron): no contenders.
 STYLES = {"sssp": ("frontier",), "wcc": ("jumping",)}
 _COMPILED = {"compiler.unroll": "4"}  # docs/instruction-counts.md: as nvcc and ptxas compile loops
 # Filters that live as long as the run: only so does the SCU remove what its paper says (docs/scu-slice.md)

@@ -2,7 +2,7 @@
 
 | word | when |
 |---|---|
-| algorithm | it touches at least twice the edges of the best software, and is faster per edge |
+| algorithm | it handles at least twice the edges of the best software, and is faster per edge |
 | bandwidth | DRAM is busy for 60 % of its peak or more |
 | launch | a launch or an operation is shorter than twice the eight dependent accesses of a CTA's life |
 | hash port | the SCU waits for sets of its hash tables, for room for them, or clears them |
@@ -15,8 +15,7 @@
 | balance | SMs are idle: too few warps, or a few with long lists |
 | instructions, barrier, coalescing | what the warps do or wait for otherwise |
 
-Rules are tried in this order: algorithm, bandwidth, launch, the unit's own words, those of the SMs. An edge that the
-SCU filters is not touched.
+Rules are tried in this order: algorithm, bandwidth, launch, the unit's own words, those of the SMs.
 """
 
 from __future__ import annotations
@@ -87,8 +86,13 @@ def limit(run: Run, software: Run) -> str:
     return _of_unit_in_launches(counters, phase["cycles"]) or _of_sms(phase["stall_stack"])
 
 
+def _edges(run: Run) -> float:
+    """Edges touched by threads, or probed by the SCU, which hands on few of them."""
+    return float(max(run["work"]["edges_touched"], run.get("counters", {}).get("scu_hash_probes", 0)))
+
+
 def _does_more(run: Run, software: Run) -> bool:
-    ratio = run["work"]["edges_touched"] / max(1, software["work"]["edges_touched"])
+    ratio = _edges(run) / max(1.0, _edges(software))
     return bool(ratio >= MORE_EDGES and run["seconds"] < ratio * software["seconds"])
 
 

@@ -109,6 +109,19 @@ def ahead_of_software(cells: Sequence[Cell]) -> dict[str, int]:
     return {name: sum(cell.gain(name) > 1 for cell in cells if name in cell.values) for name in CONTENDERS}
 
 
+def unit_rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """A row per GPU and unit: how often it beats the best software, and what holds it back where it does not."""
+    rows = []
+    for gpu in {cell.gpu: None for cell in cells}:
+        for name in CONTENDERS:
+            mine = [cell for cell in cells if cell.gpu == gpu and name in cell.values]
+            words = Counter(cell.limits[name] for cell in mine if cell.gain(name) <= 1).most_common()
+            held = ", ".join(f"{word} {count}" for word, count in words)
+            won = sum(cell.gain(name) > 1 for cell in mine)
+            rows.append({"gpu": gpu, "unit": name, "pairs": len(mine), "ahead": won, "held back by": held})
+    return rows
+
+
 def heat_rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     """The map's cells: winner's letter and gain; where software wins, the nearest unit and what holds it back."""
     panels = {gpu: _panel_title(gpu, [c for c in cells if c.gpu == gpu]) for gpu in {c.gpu: None for c in cells}}
