@@ -7,25 +7,35 @@ import sys
 
 from benchmarks.history import COLUMNS, History
 
-from benchmarks import bench_accelsim
+from benchmarks import bench_accelsim, history
 
 
 def test_a_number_is_held_against_the_last_one_of_the_same_processor(tmp_path):
     path = tmp_path / "history.csv"
     for value, where in ((2.0, "here"), (4.0, "here"), (100.0, "elsewhere")):
-        past = History(path, where)
+        past = History(path, where, yard=1.0)
         past.note("speed", value, "M inst/s")
         past.note("start", value, "s")
         assert past.keep() == 2
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert tuple(rows[0]) == COLUMNS and [row["value"] for row in rows if row["unit"] == "s"] == ["2", "4", "100"]
-    now = History(path, "here")
+    now = History(path, "here", yard=1.0)
     assert now.note("speed", 4.1, "M inst/s").startswith("same, 1.02 of ")
     assert now.note("speed", 3.0, "M inst/s").startswith("SLOWER, 0.75 of ")
     assert now.note("start", 3.0, "s").startswith("faster, 0.75 of ")
     assert now.note("start", 5.0, "s").startswith("SLOWER, 1.25 of ")
-    assert now.note("unheard of", 1.0, "s") == "" and History(path, "nowhere").note("start", 5.0, "s") == ""
+    assert now.note("unheard of", 1.0, "s") == "" and History(path, "nowhere", 1.0).note("start", 5.0, "s") == ""
+    loaded = History(path, "here", yard=2.0)  # ten million additions take twice as long: so may all else
+    assert loaded.note("start", 8.0, "s").startswith("same, 1.00 of ")
+    assert loaded.note("speed", 2.0, "M inst/s").startswith("same, 1.00 of ")
+
+
+def test_the_yardstick_is_processor_time_of_additions(monkeypatch):
+    monkeypatch.setattr(history, "ADDITIONS", 1000)
+    short = history.yardstick()
+    monkeypatch.setattr(history, "ADDITIONS", 200_000)
+    assert 0 < short < history.yardstick()
 
 
 def test_both_simulators_read_the_same_traces(tmp_path, monkeypatch, capsys):

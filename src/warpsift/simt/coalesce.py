@@ -2,8 +2,9 @@
 
 The unit sits in the SM's load/store path. Loads and stores: one transaction per distinct 128-byte line, carrying the
 32-byte sectors that any lane touches. Atomics: one per distinct sector, and lanes on one address take turns. These
-are the rules that GPGPU-Sim's counters obey, lane by lane. The functions append to a `Recorder`'s buffers; they are
-compiled, since every memory instruction of every warp passes here.
+are the rules that GPGPU-Sim's counters obey, lane by lane: `warp_lines`, `warp_stores`, `warp_atomics` and
+`warp_passes`. The other functions append to a `Recorder`'s buffers. All are compiled, since every memory instruction
+of every warp passes here, and in one file, since Numba's cache looks at the file of a function only.
 """
 
 from __future__ import annotations
@@ -25,71 +26,6 @@ BANKS = 32  # shared memory: 32 banks of 4 bytes (CUDA C Programming Guide, comp
 
 
 @njit(cache=True)
-def group_by_warp(index, warp_numbers):
-    """Split ascending thread positions into warps: (warp number, active lanes, first position) of each."""
-    n = index.size
-    warps = np.empty(n, np.int32)
-    lanes = np.empty(n, np.uint8)
-    first = np.empty(n + 1, np.int32)
-    count = 0
-    last = -1
-    for k in range(n):
-        warp = index[k] >> 5
-        if warp != last:
-            warps[count] = warp_numbers[warp]
-            first[count] = k
-            if count:
-                lanes[count - 1] = k - first[count - 1]
-            count += 1
-            last = warp
-    if count:
-        lanes[count - 1] = n - first[count - 1]
-    first[count] = n
-    return warps[:count].copy(), lanes[:count].copy(), first[: count + 1].copy()
-
-
-@njit(cache=True)
-def group_scopes(scopes, index, warp_numbers):
-    """`group_by_warp` of many scopes at once.
-
-    A row of `scopes` is where a scope's threads end in `index` and where its batch begins in `warp_numbers`. Gives the
-    warps of all scopes one after the other, and where those of each begin; `first` has one entry more per scope.
-    """
-    begins = np.empty(scopes.shape[0] + 1, np.int64)
-    begins[0] = 0
-    count = 0
-    begin = 0
-    for s in range(scopes.shape[0]):
-        last = np.int64(-1)
-        for k in range(begin, scopes[s, 0]):
-            warp = index[k] >> 5
-            if warp != last:
-                count += 1
-                last = warp
-        begins[s + 1] = count
-        begin = scopes[s, 0]
-    warps = np.empty(count, np.int32)
-    lanes = np.empty(count, np.uint8)
-    first = np.empty(count + scopes.shape[0], np.int32)
-    begin = 0
-    for s in range(scopes.shape[0]):
-        at = begins[s] - 1
-        last = np.int64(-1)
-        for k in range(begin, scopes[s, 0]):
-            warp = index[k] >> 5
-            if warp != last:
-                at += 1
-                warps[at] = warp_numbers[scopes[s, 1] + warp]
-                lanes[at] = 0
-                first[at + s] = k - begin
-                last = warp
-            lanes[at] += 1
-        first[at + 1 + s] = scopes[s, 0] - begin
-        begin = scopes[s, 0]
-    return begins, (warps, lanes, first)
-
-
-@njit(cache=True)
 def emit(buffers, groups, low, high):
     """Append one instruction, without transactions, for every warp of a scope: its two halves, without the lanes."""
     warp_buffer, op_buffer, _, used = buffers
@@ -104,37 +40,46 @@ def emit(buffers, groups, low, high):
 
 
 @njit(cache=True)
+def warp_lines(tx_buffer, tx, address, begin, end, table):
+    """Append the distinct lines of one warp's load from `tx` on, in order of the first lane that touches each.
+
+    Gives where the next transaction goes. `table` is scratch, HASHED of it: of lines, 1 + the transaction.
+    """
+    start = tx
+    other_lines = np.int64(0)
+    sectors = np.int64(0)
+    for k in range(begin, end):
+        other_lines |= (address[k] ^ address[begin]) >> LINE_BITS
+        sectors |= np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
+    if other_lines == 0:
+        tx_buffer[tx] = ((address[begin] >> LINE_BITS) << LINE_SHIFT) | (np.int64(1) << REPEAT_SHIFT) | sectors
+        return tx + 1
+    table[:HASHED] = 0
+    for k in range(begin, end):
+        line = address[k] >> LINE_BITS
+        slot = (line ^ (line >> 8)) & (HASHED - 1)
+        while table[slot] != 0 and (tx_buffer[start + table[slot] - 1] >> LINE_SHIFT) != line:
+            slot = (slot + 1) & (HASHED - 1)
+        if table[slot] == 0:
+            tx_buffer[tx] = (line << LINE_SHIFT) | (np.int64(1) << REPEAT_SHIFT)
+            tx += 1
+            table[slot] = tx - start
+        sector = np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
+        tx_buffer[start + table[slot] - 1] |= sector
+    return tx
+
+
+@njit(cache=True)
 def emit_lines(buffers, groups, address, itemsize, fields):
-    """Append a load: per warp its distinct lines, in order of the first lane that touches each."""
+    """Append a load: per warp its distinct lines."""
     warp_buffer, op_buffer, tx_buffer, used = buffers
     warps, lanes, first = groups
     low, high = fields
     at, tx = used[0], used[1]
-    table = np.empty(HASHED, np.uint8)  # of lines: 1 + the transaction, counted from the warp's first
+    table = np.empty(HASHED, np.uint8)
     for w in range(first.size - 1):
-        begin, end = first[w], first[w + 1]
         start = tx
-        other_lines = np.int64(0)
-        sectors = np.int64(0)
-        for k in range(begin, end):
-            other_lines |= (address[k] ^ address[begin]) >> LINE_BITS
-            sectors |= np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
-        if other_lines == 0:
-            tx_buffer[tx] = ((address[begin] >> LINE_BITS) << LINE_SHIFT) | (np.int64(1) << REPEAT_SHIFT) | sectors
-            tx += 1
-        else:
-            table[:] = 0
-            for k in range(begin, end):
-                line = address[k] >> LINE_BITS
-                slot = (line ^ (line >> 8)) & (HASHED - 1)
-                while table[slot] != 0 and (tx_buffer[start + table[slot] - 1] >> LINE_SHIFT) != line:
-                    slot = (slot + 1) & (HASHED - 1)
-                if table[slot] == 0:
-                    tx_buffer[tx] = (line << LINE_SHIFT) | (np.int64(1) << REPEAT_SHIFT)
-                    tx += 1
-                    table[slot] = tx - start
-                sector = np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
-                tx_buffer[start + table[slot] - 1] |= sector
+        tx = warp_lines(tx_buffer, start, address, first[w], first[w + 1], table)
         warp_buffer[at] = warps[w]
         op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | ((tx - start) << 24)
         op_buffer[at, 1] = high | start
@@ -178,86 +123,121 @@ def _partial_sectors(sectors, words):
 
 
 @njit(cache=True)
+def warp_stores(tx_buffer, tx, address, span, itemsize, scratch):
+    """Append one warp's store from `tx` on: lines as for a load, which sectors are covered in part, and their words.
+
+    `span` is where its addresses begin and end. Gives where the next transaction goes, and the number of lines.
+    `scratch`: a table as `warp_lines` has it; of each line the bytes of its words that are covered, and its words.
+    """
+    begin, end = span
+    table, pieces, words = scratch
+    start = tx
+    table[:HASHED] = 0
+    last_line, found = NOTHING, np.int64(0)
+    for k in range(begin, end):
+        line = address[k] >> LINE_BITS
+        if line != last_line:  # neighbouring lanes mostly share a line
+            last_line = line
+            slot = (line ^ (line >> 8)) & (HASHED - 1)
+            while table[slot] != 0 and (tx_buffer[start + table[slot] - 1] >> LINE_SHIFT) != line:
+                slot = (slot + 1) & (HASHED - 1)
+            if table[slot] == 0:
+                words[tx - start] = 0
+                tx_buffer[tx] = line << LINE_SHIFT
+                tx += 1
+                table[slot] = tx - start
+            found = np.int64(table[slot]) - 1
+        tx_buffer[start + found] |= np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
+        _cover(words, pieces, found, address[k], itemsize)
+    lines = tx - start
+    any_partial = np.int64(0)
+    for k in range(lines):
+        words[k] = _covered_words(words, pieces, k, itemsize)
+        partial = _partial_sectors(tx_buffer[start + k], words[k])
+        tx_buffer[start + k] |= partial << REPEAT_SHIFT
+        any_partial |= partial
+    if any_partial != 0:
+        for back in range(0, lines, 2):
+            earlier = words[lines - 2 - back] if back + 2 <= lines else np.int64(0)
+            tx_buffer[tx] = words[lines - 1 - back] | (earlier << 32)
+            tx += 1
+    return tx, lines
+
+
+@njit(cache=True)
+def store_scratch():
+    """What `warp_stores` needs."""
+    return np.empty(HASHED, np.uint8), np.empty((WARP_SIZE, WORDS), np.uint8), np.empty(WARP_SIZE, np.int64)
+
+
+@njit(cache=True)
 def emit_stores(buffers, groups, address, itemsize, fields):
     """Append a store: lines as for a load, which sectors are covered in part, and then the words of each line."""
     warp_buffer, op_buffer, tx_buffer, used = buffers
     warps, lanes, first = groups
     low, high = fields
     at, tx = used[0], used[1]
-    table = np.empty(HASHED, np.uint8)  # as in emit_lines
-    pieces = np.empty((WARP_SIZE, WORDS), np.uint8)  # of each line and word: its bytes that are covered
-    words = np.empty(WARP_SIZE, np.int64)
+    scratch = store_scratch()
     for w in range(first.size - 1):
         start = tx
-        table[:] = 0
-        last_line, found = NOTHING, np.int64(0)
-        for k in range(first[w], first[w + 1]):
-            line = address[k] >> LINE_BITS
-            if line != last_line:  # neighbouring lanes mostly share a line
-                last_line = line
-                slot = (line ^ (line >> 8)) & (HASHED - 1)
-                while table[slot] != 0 and (tx_buffer[start + table[slot] - 1] >> LINE_SHIFT) != line:
-                    slot = (slot + 1) & (HASHED - 1)
-                if table[slot] == 0:
-                    words[tx - start] = 0
-                    tx_buffer[tx] = line << LINE_SHIFT
-                    tx += 1
-                    table[slot] = tx - start
-                found = np.int64(table[slot]) - 1
-            tx_buffer[start + found] |= np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
-            _cover(words, pieces, found, address[k], itemsize)
-        lines = tx - start
-        any_partial = np.int64(0)
-        for k in range(lines):
-            words[k] = _covered_words(words, pieces, k, itemsize)
-            partial = _partial_sectors(tx_buffer[start + k], words[k])
-            tx_buffer[start + k] |= partial << REPEAT_SHIFT
-            any_partial |= partial
+        tx, lines = warp_stores(tx_buffer, start, address, (first[w], first[w + 1]), itemsize, scratch)
         warp_buffer[at] = warps[w]
         op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | (lines << 24)
         op_buffer[at, 1] = high | start
         at += 1
-        if any_partial != 0:
-            for back in range(0, lines, 2):
-                earlier = words[lines - 2 - back] if back + 2 <= lines else np.int64(0)
-                tx_buffer[tx] = words[lines - 1 - back] | (earlier << 32)
-                tx += 1
     used[0], used[1] = at, tx
 
 
 @njit(cache=True)
+def warp_atomics(tx_buffer, tx, address, span, scratch):
+    """Append one warp's atomic from `tx` on: a transaction per sector, repeated as often as its busiest address is hit.
+
+    Gives where the next transaction goes. `scratch`: of sectors 1 + the transaction; addresses, and lanes on each.
+    """
+    begin, end = span
+    table, addresses, hits = scratch
+    start = tx
+    table[:HASHED] = 0
+    hits[:HASHED] = 0
+    for k in range(begin, end):
+        slot = ((address[k] >> 2) ^ (address[k] >> 10)) & (HASHED - 1)
+        while hits[slot] > 0 and addresses[slot] != address[k]:
+            slot = (slot + 1) & (HASHED - 1)
+        addresses[slot] = address[k]
+        hits[slot] += 1
+        same = np.int64(hits[slot])
+        sector_number = address[k] >> SECTOR_BITS
+        key = ((sector_number >> 2) << LINE_SHIFT) | (np.int64(1) << (sector_number & (SECTORS_PER_LINE - 1)))
+        slot = (sector_number ^ (sector_number >> 8)) & (HASHED - 1)
+        while table[slot] != 0 and (tx_buffer[start + table[slot] - 1] & WITHOUT_REPEAT) != key:
+            slot = (slot + 1) & (HASHED - 1)
+        if table[slot] == 0:
+            tx_buffer[tx] = key
+            tx += 1
+            table[slot] = tx - start
+        found = start + table[slot] - 1
+        if ((tx_buffer[found] >> REPEAT_SHIFT) & 255) < same:
+            tx_buffer[found] = key | (same << REPEAT_SHIFT)
+    return tx
+
+
+@njit(cache=True)
+def atomic_scratch():
+    """What `warp_atomics` needs."""
+    return np.empty(HASHED, np.uint8), np.empty(HASHED, np.int64), np.empty(HASHED, np.uint8)
+
+
+@njit(cache=True)
 def emit_atomics(buffers, groups, address, itemsize, fields):
-    """Append an atomic: per warp one transaction per sector, repeated as often as its busiest address is hit."""
+    """Append an atomic: per warp one transaction per sector, with its turns."""
     warp_buffer, op_buffer, tx_buffer, used = buffers
     warps, lanes, first = groups
     low, high = fields
     at, tx = used[0], used[1]
-    table = np.empty(HASHED, np.uint8)  # of sectors: 1 + the transaction, counted from the warp's first
-    addresses = np.empty(HASHED, np.int64)
-    hits = np.empty(HASHED, np.uint8)  # of addresses: lanes so far
+    scratch = atomic_scratch()
     for w in range(first.size - 1):
         start = tx
-        table[:] = 0
-        hits[:] = 0
-        for k in range(first[w], first[w + 1]):
-            slot = ((address[k] >> 2) ^ (address[k] >> 10)) & (HASHED - 1)
-            while hits[slot] > 0 and addresses[slot] != address[k]:
-                slot = (slot + 1) & (HASHED - 1)
-            addresses[slot] = address[k]
-            hits[slot] += 1
-            same = np.int64(hits[slot])
-            sector_number = address[k] >> SECTOR_BITS
-            key = ((sector_number >> 2) << LINE_SHIFT) | (np.int64(1) << (sector_number & (SECTORS_PER_LINE - 1)))
-            slot = (sector_number ^ (sector_number >> 8)) & (HASHED - 1)
-            while table[slot] != 0 and (tx_buffer[start + table[slot] - 1] & WITHOUT_REPEAT) != key:
-                slot = (slot + 1) & (HASHED - 1)
-            if table[slot] == 0:
-                tx_buffer[tx] = key
-                tx += 1
-                table[slot] = tx - start
-            found = start + table[slot] - 1
-            if ((tx_buffer[found] >> REPEAT_SHIFT) & 255) < same:
-                tx_buffer[found] = key | (same << REPEAT_SHIFT)
+        tx = warp_atomics(tx_buffer, start, address, (first[w], first[w + 1]), scratch)
         warp_buffer[at] = warps[w]
         op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | ((tx - start) << 24)
         op_buffer[at, 1] = high | start
@@ -266,28 +246,45 @@ def emit_atomics(buffers, groups, address, itemsize, fields):
 
 
 @njit(cache=True)
+def warp_passes(address, begin, end, itemsize, scratch):
+    """Passes of one warp through the banks: the most distinct words that one bank must deliver.
+
+    `scratch`: words that have been seen, HASHED of them, and how many of each bank.
+    """
+    if _one_word_per_bank(address, begin, end, itemsize):
+        return np.int64(1)
+    words, per_bank = scratch
+    words[:HASHED] = NOTHING
+    per_bank[:BANKS] = 0
+    passes = np.int64(1)
+    for k in range(begin, end):
+        for word in range(address[k] >> 2, (address[k] + itemsize + 3) >> 2):
+            slot = word & (HASHED - 1)
+            while words[slot] != NOTHING and words[slot] != word:
+                slot = (slot + 1) & (HASHED - 1)
+            if words[slot] == NOTHING:
+                words[slot] = word
+                per_bank[word & (BANKS - 1)] += 1
+                passes = max(passes, per_bank[word & (BANKS - 1)])
+    return passes
+
+
+@njit(cache=True)
+def bank_scratch():
+    """What `warp_passes` needs."""
+    return np.empty(HASHED, np.int64), np.empty(BANKS, np.int64)
+
+
+@njit(cache=True)
 def emit_shared(buffers, groups, address, itemsize, fields):
-    """Append a shared-memory access: `count` = passes, the most distinct words that one bank must deliver."""
+    """Append a shared-memory access: `count` = passes."""
     warp_buffer, op_buffer, _, used = buffers
     warps, lanes, first = groups
     low, high = fields
     at = used[0]
-    words = np.empty(HASHED, np.int64)
-    per_bank = np.empty(BANKS, np.int64)
+    scratch = bank_scratch()
     for w in range(first.size - 1):
-        passes = np.int64(1)
-        if not _one_word_per_bank(address, first[w], first[w + 1], itemsize):
-            words[:] = NOTHING
-            per_bank[:] = 0
-            for k in range(first[w], first[w + 1]):
-                for word in range(address[k] >> 2, (address[k] + itemsize + 3) >> 2):
-                    slot = word & (HASHED - 1)
-                    while words[slot] != NOTHING and words[slot] != word:
-                        slot = (slot + 1) & (HASHED - 1)
-                    if words[slot] == NOTHING:
-                        words[slot] = word
-                        per_bank[word & (BANKS - 1)] += 1
-                        passes = max(passes, per_bank[word & (BANKS - 1)])
+        passes = warp_passes(address, first[w], first[w + 1], itemsize, scratch)
         warp_buffer[at] = warps[w]
         op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | (passes << 48)
         op_buffer[at, 1] = high
@@ -366,21 +363,3 @@ def replay(buffers, log, begins, groups, elements):
             emit_atomics(buffers, mine, part, size, (low, high))
         else:
             emit_shared(buffers, mine, part, size, (low, high))
-
-
-@njit(cache=True)
-def order_by_warp(warp_buffer, op_buffer, used, warps):
-    """Counting sort of the recorded instructions into one contiguous run per warp, program order kept."""
-    first = np.zeros(warps + 1, np.int64)
-    for k in range(used):
-        first[warp_buffer[k] + 1] += 1
-    for w in range(warps):
-        first[w + 1] += first[w]
-    at = first.copy()
-    ops = np.empty((used, 2), np.int64)
-    for k in range(used):
-        w = warp_buffer[k]
-        ops[at[w], 0] = op_buffer[k, 0]
-        ops[at[w], 1] = op_buffer[k, 1]
-        at[w] += 1
-    return first, ops

@@ -15,6 +15,7 @@ from warpsift.simt.alu_runs import Programs
 from warpsift.simt.coalesce import COMMANDS, LOG_COLUMNS, PLAIN
 from warpsift.simt.scope import Batch, Scope
 from warpsift.simt.stream import OP, Chunk
+from warpsift.simt.warp_groups import group_scopes, order_by_warp
 
 LOGGED_ELEMENTS = 1 << 18  # threads and element numbers after which the log is worked off
 LOGGED_ROWS = 1 << 15
@@ -44,7 +45,7 @@ class Recorder:
         self._rows: list[int] = []  # coalesce.LOG_COLUMNS integers per instruction
         self._elements: list[np.ndarray] = []
         self._element_count = 0
-        self._scopes: list[int] = []  # two integers per scope, see coalesce.group_scopes
+        self._scopes: list[int] = []  # two integers per scope, see group_scopes
         self._index: list[np.ndarray] = []
         self._index_count = 0
         self._batch: Batch | None = None
@@ -96,7 +97,7 @@ class Recorder:
         log = np.array(self._rows, np.int64).reshape(-1, LOG_COLUMNS)
         scopes = np.array(self._scopes, np.int64).reshape(-1, 2)
         index, warp_numbers = np.concatenate(self._index, dtype=np.int32), np.concatenate(self._warp_numbers)
-        begins, groups = coalesce.group_scopes(scopes, index, warp_numbers)
+        begins, groups = group_scopes(scopes, index, warp_numbers)
         small = np.empty(0, np.int32)
         elements = np.concatenate([small, *self._elements])  # int32 unless one of them is larger
         # a line per lane, and behind those of a store the words that they cover
@@ -117,7 +118,7 @@ class Recorder:
         """Lay the wave out warp by warp and make the recorder ready for the next one."""
         self._work_off()
         events, transactions = int(self._used[0]), int(self._used[1])
-        first, ops = coalesce.order_by_warp(self._warp, self._op, events, warps)
+        first, ops = order_by_warp(self._warp, self._op, events, warps)
         commands = np.concatenate(self._commands) if self._commands else np.empty(0, np.int64)
         self.forget()
         kept = self._tx[:transactions].copy()

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from warpsift.hardware import WARP_SIZE
-from warpsift.simt.coalesce import group_by_warp
+from warpsift.simt.warp_groups import group_by_warp
 
 Groups = tuple[np.ndarray, np.ndarray, np.ndarray]  # (warp numbers, active lanes, first position) of a scope
 

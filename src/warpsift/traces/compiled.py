@@ -16,13 +16,15 @@ from typing import Any
 
 import numba
 import platformdirs
+from llvmlite import ir
 from numba.core import types
+from numba.extending import intrinsic
 
 from warpsift.private_folder import code_folder
 from warpsift.simt.stream import OP
 
 _HERE = Path(__file__).parent
-_OTHERS = ("hardware.py", "simt/coalesce.py", "simt/stream.py")
+_OTHERS = ("hardware.py", "engine/core/words.py", "simt/coalesce.py", "simt/stream.py")
 _SOURCES = (*sorted(_HERE.glob("*.py")), *(_HERE.parent / name for name in _OTHERS))
 
 
@@ -42,7 +44,7 @@ def _announce() -> None:
     """Say on stderr, once, that code is being compiled and not loaded."""
     global _announced
     if not _announced:
-        print("warpsift: compiling the code for kernel traces (once, about 10 s)", file=sys.stderr, flush=True)
+        print("warpsift: compiling the code for kernel traces (once, about 20 s)", file=sys.stderr, flush=True)
     _announced = True
 
 
@@ -51,20 +53,25 @@ BYTES = types.uint8[::1]
 INTS = types.int64[::1]
 TABLE = types.int64[:, ::1]
 PAIR = types.UniTuple(types.int64, 2)
-TABLES = types.Tuple((INTS, TABLE, TABLE))  # convert.py: warp, registers, slots
+_TABLE_OF_BYTES = types.uint8[:, ::1]
+SCRATCH = types.Tuple(  # simt/coalesce.py: of loads and stores, of atomics, of shared memory
+    (types.Tuple((BYTES, _TABLE_OF_BYTES, INTS)), types.Tuple((BYTES, INTS, BYTES)), types.Tuple((INTS, INTS)))
+)
+TABLES = types.Tuple((INTS, TABLE, TABLE, SCRATCH))  # convert.py: warp, registers, slots
+LINE_TABLES = types.Tuple((INTS, INTS, TABLE, INTS, INTS))  # reader.py: row, addresses, opcodes seen, hashes, codes
 BUFFERS = types.Tuple((types.int32[::1], TABLE, INTS, INTS))  # stream_buffers.py
 OPS = numba.from_dtype(OP)[::1]
 ONE_OP = numba.from_dtype(OP)
 
 
-def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+def compiled(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """`numba.njit` for one signature, with the cache folder above."""
 
     def compile_it(function: Callable[..., Any]) -> Any:
         settings: Any = numba.config
         before, settings.CACHE_DIR = settings.CACHE_DIR, DIRECTORY
         try:
-            result = numba.njit(signature, cache=True, error_model="numpy")(function)
+            result = numba.njit(signature, cache=True, nogil=True, error_model="numpy", **options)(function)
             if getattr(result, "stats", None) and result.stats.cache_misses:
                 _announce()
             return result
@@ -72,3 +79,46 @@ def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
             settings.CACHE_DIR = before
 
     return compile_it
+
+
+def inlined(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """The same for what is done for every line: inlined, so that arrays are not handed from function to function.
+
+    It has no wrapper for Python, which takes long to compile: a test writes `numba.njit(function.py_func)`.
+    """
+    return compiled(signature, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def _bytes_at(bits: int) -> Any:
+    """A function (bytes, position) -> so many bits from there on: no sign, no check, no wrapping around."""
+
+    @intrinsic
+    def read(typing_context, text, at):
+        def codegen(context, builder, signature, arguments):
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            where = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(bits).as_pointer())
+            found = builder.load(where, align=1)
+            return found if bits == 64 else builder.zext(found, ir.IntType(64))
+
+        return types.int64(text, types.int64), codegen
+
+    return read
+
+
+byte, eight_bytes = _bytes_at(8), _bytes_at(64)  # the first byte is the lowest: hosts are little endian
+
+
+def _pointer(kind: Any) -> Any:
+    @intrinsic
+    def pointer(typing_context, address):
+        def codegen(context, builder, signature, arguments):
+            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+        return types.CPointer(kind)(types.int64), codegen
+
+    return pointer
+
+
+# Addresses of host memory as numba.carray wants them. An array made so has no owner, and so nothing counts who uses it:
+# counting would take longer than reading (the memory belongs to the caller, who waits).
+bytes_pointer, narrow_pointer, int_pointer = _pointer(types.uint8), _pointer(types.int32), _pointer(i64)

@@ -10,12 +10,15 @@ the registers. A branch ends the run: it needs its predicate, and predicates are
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from warpsift.engine.core.words import popcount
 from warpsift.hardware import WARP_SIZE
 from warpsift.simt import coalesce
 from warpsift.simt import stream as s
-from warpsift.traces.compiled import BUFFERS, INTS, PAIR, TABLES, compiled, i64, void
+from warpsift.traces.compiled import BUFFERS, INTS, PAIR, TABLES, i64, inlined, void
 from warpsift.traces.opcodes import (
     ASYNC_LOAD,
     ASYNC_WAIT,
@@ -38,7 +41,6 @@ from warpsift.traces.scan_text import (
     DEST,
     DEST_SPAN,
     EXTENDED,
-    FIRST_ADDRESS,
     MASK,
     SOURCE,
     SOURCES,
@@ -60,15 +62,16 @@ SLOT, LOAD_NUMBER, IN_RUN, DEPTH = range(4)
 LAST_LOAD, CLEARED_AT = range(2)
 
 
-def new_state() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """State of a warp, its registers and its scoreboard slots."""
-    return np.zeros(STATE, np.int64), np.zeros((REGISTERS, 4), np.int64), np.zeros((s.SLOTS, 2), np.int64)
+def new_state() -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[Any, ...]]:
+    """State of a warp, its registers and its scoreboard slots; scratch of the coalescing rules."""
+    scratch = (coalesce.store_scratch(), coalesce.atomic_scratch(), coalesce.bank_scratch())
+    return np.zeros(STATE, np.int64), np.zeros((REGISTERS, 4), np.int64), np.zeros((s.SLOTS, 2), np.int64), scratch
 
 
-@compiled(void(TABLES, i64, i64))
+@inlined(void(TABLES, i64, i64))
 def start_warp(tables, warp, grid_warp):
     """A new warp begins: nothing is in flight."""
-    W, R, Q = tables
+    W, R, Q, _ = tables
     W[:] = 0
     W[WARP] = warp
     W[GRID_WARP] = grid_warp
@@ -78,7 +81,7 @@ def start_warp(tables, warp, grid_warp):
     Q[:, :] = 0
 
 
-@compiled(void(BUFFERS, INTS, i64, i64, i64))
+@inlined(void(BUFFERS, INTS, i64, i64, i64))
 def emit_plain(buffers, W, lanes, low, high):
     """An instruction without transactions."""
     warp_buffer, op_buffer, _, used = buffers
@@ -88,7 +91,7 @@ def emit_plain(buffers, W, lanes, low, high):
     used[0] += 1
 
 
-@compiled(void(BUFFERS, INTS))
+@inlined(void(BUFFERS, INTS))
 def flush(buffers, W):
     """End the current ALU run."""
     if W[RUN_COUNT] > 0:
@@ -98,17 +101,17 @@ def flush(buffers, W):
     W[RUN] += 1
 
 
-@compiled(i64(TABLES, i64))
+@inlined(i64(TABLES, i64))
 def in_flight(tables, register):
     """The slot that a register waits for, as a mask; 0 if its value is there."""
-    _, R, Q = tables
+    _, R, Q, _ = tables
     slot = R[register, SLOT]
     if slot < 0 or R[register, LOAD_NUMBER] <= Q[slot, CLEARED_AT]:
         return np.int64(0)
     return np.int64(1) << slot
 
 
-@compiled(i64(INTS, i64))
+@inlined(i64(INTS, i64))
 def source_span(row, k):
     """Registers that source k stands for: 64-bit addresses take two, wide data as many as it has words."""
     if row[CODE] < FIRST_MEMORY:
@@ -118,7 +121,7 @@ def source_span(row, k):
     return row[DEST_SPAN]
 
 
-@compiled(i64(TABLES, INTS))
+@inlined(i64(TABLES, INTS))
 def slots_to_wait_for(tables, row):
     """Slots of loads whose results the instruction reads or overwrites."""
     W = tables[0]
@@ -138,10 +141,12 @@ def slots_to_wait_for(tables, row):
     return wait
 
 
-@compiled(void(TABLES, i64))
+@inlined(void(TABLES, i64))
 def waited(tables, wait):
     """Nothing is in flight on these slots any more."""
-    W, _, Q = tables
+    if wait == 0:
+        return
+    W, _, Q, _ = tables
     W[PENDING] &= ~wait
     W[ASYNC] &= ~wait
     for slot in range(s.SLOTS):
@@ -149,10 +154,10 @@ def waited(tables, wait):
             Q[slot, CLEARED_AT] = W[LOADS]
 
 
-@compiled(i64(TABLES, INTS))
+@inlined(i64(TABLES, INTS))
 def take_slot(tables, row):
     """A scoreboard slot for an instruction that returns something: a free one, or the one used longest ago."""
-    W, R, Q = tables
+    W, R, Q, _ = tables
     chosen = 0
     for slot in range(s.SLOTS):
         busy, best_busy = (W[PENDING] >> slot) & 1, (W[PENDING] >> chosen) & 1
@@ -170,10 +175,10 @@ def take_slot(tables, row):
     return np.int64(chosen)
 
 
-@compiled(void(BUFFERS, TABLES, INTS, i64, i64))
+@inlined(void(BUFFERS, TABLES, INTS, i64, i64))
 def add_alu(buffers, tables, row, lanes, wait):
     """One more ALU instruction, in the current run if it can be."""
-    W, R, _ = tables
+    W, R, _, _ = tables
     if W[RUN_COUNT] > 0 and (lanes != W[RUN_LANES] or wait != 0 or W[RUN_COUNT] >= LONGEST_RUN):
         flush(buffers, W)
     waited(tables, wait)
@@ -196,7 +201,7 @@ def add_alu(buffers, tables, row, lanes, wait):
         flush(buffers, W)
 
 
-@compiled(i64(INTS, i64, PAIR))
+@inlined(i64(INTS, i64, PAIR))
 def memory_space(row, address, bases):
     """The class of a memory instruction; generic accesses are what the window of their first address says."""
     code = row[CODE]
@@ -210,7 +215,7 @@ def memory_space(row, address, bases):
     return np.int64(LOAD if code == GENERIC_LOAD else STORE)
 
 
-@compiled(void(INTS, INTS, INTS, i64))
+@inlined(void(INTS, INTS, INTS, i64))
 def localise(W, row, address, local_base):
     """Where a thread's local memory lies: word by word, the 32 lanes of a warp side by side, warp after warp."""
     k = 0
@@ -222,29 +227,40 @@ def localise(W, row, address, local_base):
             k += 1
 
 
-@compiled(i64(INTS, i64))
-def shared_passes(address, width):
+@inlined(i64(TABLES, INTS, i64, i64))
+def shared_passes(tables, address, lanes, width):
     """Passes of a shared-memory access: wide ones go through in parts of at most 8 bytes x 32 lanes."""
     lanes_at_once = 32 if width <= 8 else 8
     passes = np.int64(0)
-    one = np.zeros(1, np.int32)
-    lanes = np.ones(1, np.uint8)
-    op = np.zeros((1, 2), np.int64)
-    unused = np.zeros(1, np.int64)
-    first = np.zeros(2, np.int32)
-    used = np.zeros(2, np.int64)
-    for begin in range(0, address.size, lanes_at_once):
-        part = address[begin : begin + lanes_at_once]
-        first[1] = part.size
-        used[:] = 0
-        coalesce.emit_shared((one, op, unused, used), (one, lanes, first), part, width, (np.int64(0), np.int64(0)))
-        passes += (op[0, 0] >> 48) & 0xFFFF
+    for begin in range(0, lanes, lanes_at_once):
+        end = min(begin + lanes_at_once, lanes)
+        passes += coalesce.warp_passes(address, begin, end, width, tables[3][2])
     return passes
 
 
-@compiled(void(BUFFERS, TABLES, INTS, INTS, PAIR))
-def add_memory(buffers, tables, row, address, bases):
-    """A memory instruction: its transactions by the rules of simt/coalesce.py."""
+@inlined(void(BUFFERS, TABLES, INTS, i64, i64, PAIR))
+def add_transactions(buffers, tables, address, lanes, width, record):
+    """A record, given without lanes and transactions, with its transactions by the rules of simt/coalesce.py."""
+    W, _, _, scratch = tables
+    low, high = record
+    kind = low & 255
+    _, _, tx_buffer, used = buffers
+    start = used[1]
+    if kind == s.ATOMIC:
+        used[1] = coalesce.warp_atomics(tx_buffer, start, address, (np.int64(0), lanes), scratch[1])
+        count = used[1] - start
+    elif kind == s.STORE:
+        end, count = coalesce.warp_stores(tx_buffer, start, address, (np.int64(0), lanes), width, scratch[0])
+        used[1] = end
+    else:
+        used[1] = coalesce.warp_lines(tx_buffer, start, address, np.int64(0), lanes, scratch[0][0])
+        count = used[1] - start
+    emit_plain(buffers, W, lanes, low | (count << 24), high | start)
+
+
+@inlined(void(BUFFERS, TABLES, INTS, INTS, i64, PAIR))
+def add_memory(buffers, tables, row, address, lanes, bases):
+    """A memory instruction: what it waits for, its slot, its transactions or its passes."""
     W = tables[0]
     wait = slots_to_wait_for(tables, row)
     flush(buffers, W)
@@ -256,12 +272,9 @@ def add_memory(buffers, tables, row, address, bases):
     elif space in (LOAD, LOCAL_LOAD):
         slot = take_slot(tables, row)  # a prefetch: nobody reads it, but it is in flight
     fields = (slot << 16) | (wait << 32)
-    groups = (np.empty(1, np.int32), np.empty(1, np.uint8), np.zeros(2, np.int32))
-    groups[0][0] = W[WARP]
-    groups[1][0] = groups[2][1] = address.size
     if space == SHARED:
-        low = np.int64(s.SHARED) | fields | (shared_passes(address, row[WIDTH]) << 48)
-        emit_plain(buffers, W, np.int64(address.size), low, np.int64(0))
+        low = np.int64(s.SHARED) | fields | (shared_passes(tables, address, lanes, row[WIDTH]) << 48)
+        emit_plain(buffers, W, lanes, low, np.int64(0))
         return
     array = np.int64(0)
     while (1 << array) < row[WIDTH] and array < LOCAL_ARRAY - 1:
@@ -269,25 +282,21 @@ def add_memory(buffers, tables, row, address, bases):
     if space in (LOCAL_LOAD, LOCAL_STORE):
         array = np.int64(LOCAL_ARRAY)
         localise(W, row, address, bases[1])
-    high = array << 32
-    one = np.int64(1) << 48
+    kind = np.int64(s.LOAD)
     if space == ATOMIC:
-        coalesce.emit_atomics(buffers, groups, address, row[WIDTH], (np.int64(s.ATOMIC) | fields | one, high))
+        kind = np.int64(s.ATOMIC)
     elif space in (STORE, LOCAL_STORE):
-        coalesce.emit_stores(buffers, groups, address, row[WIDTH], (np.int64(s.STORE) | fields | one, high))
-    else:
-        coalesce.emit_lines(buffers, groups, address, row[WIDTH], (np.int64(s.LOAD) | fields | one, high))
+        kind = np.int64(s.STORE)
+    record = (kind | fields | (np.int64(1) << 48), array << 32)
+    add_transactions(buffers, tables, address, lanes, row[WIDTH], record)
 
 
-@compiled(void(BUFFERS, TABLES, INTS, INTS, PAIR))
+@inlined(void(BUFFERS, TABLES, INTS, INTS, PAIR))
 def add_instruction(buffers, tables, row, addresses, bases):
     """Append one instruction of the current warp to the stream."""
-    lanes = np.int64(0)
-    for lane in range(WARP_SIZE):
-        lanes += (row[MASK] >> lane) & 1
+    lanes = popcount(row[MASK])
     if row[CODE] >= FIRST_MEMORY and lanes > 0:
-        begin = row[FIRST_ADDRESS]
-        add_memory(buffers, tables, row, addresses[begin : begin + lanes], bases)
+        add_memory(buffers, tables, row, addresses, lanes, bases)
     elif row[CODE] == BARRIER:
         flush(buffers, tables[0])
         low = np.int64(s.BARRIER) | (np.int64(s.NO_SLOT) << 16) | (np.int64(1) << 48)
@@ -296,6 +305,6 @@ def add_instruction(buffers, tables, row, addresses, bases):
         add_alu(buffers, tables, row, lanes, slots_to_wait_for(tables, row))
 
 
-@compiled(void(BUFFERS, TABLES))
+@inlined(void(BUFFERS, TABLES))
 def end_warp(buffers, tables):
     flush(buffers, tables[0])

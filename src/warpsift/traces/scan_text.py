@@ -1,12 +1,12 @@
-"""Reading instruction lines: from bytes to rows of numbers, without a Python object per line.
+"""Reading any line of a trace, word by word: from bytes to a row of numbers, or to an error that names the word.
 
     0070 ffffffff 1 R6 LDG.E 1 R2 4 1 0x7f2c4a000000 4 0
     PC   mask     dests opcode sources width mode addresses immediate
 
 Address modes: 0 lists an address per active lane, 1 gives a base and a stride (active lanes are neighbours), 2 a base
 and the difference from each active lane to the next. The width comes from the opcode, as Accel-Sim takes it, since
-NVBit can report it wrongly. A row has the columns below; an error stops the scan and leaves its code, line and token
-in `state`.
+NVBit can report it wrongly. A row has the columns below; an error leaves its code and the word in `state`. Most lines
+need none of this: see `quick_line.py`.
 """
 
 from __future__ import annotations  # noqa: I001 (many characters on few lines)
@@ -15,15 +15,14 @@ import numpy as np
 
 from warpsift.hardware import WARP_SIZE
 from warpsift.traces.characters import (
-    DOT, EQUALS, HASH, MINUS, NEWLINE, NINE, RETURN, SMALL, SMALL_A, SMALL_C, SMALL_F, SMALL_H, SMALL_I, SMALL_L,
+    DOT, EQUALS, HASH, MINUS, NINE, RETURN, SMALL, SMALL_A, SMALL_C, SMALL_F, SMALL_H, SMALL_I, SMALL_L,
     SMALL_N, SMALL_T, SMALL_W, SMALL_X, SPACE, TAB, ZERO, A, B, D, E, F, I, R, S, U, W, Z,
 )  # fmt: skip
-from warpsift.traces.compiled import BYTES, INTS, TABLE, compiled, i64, void
+from warpsift.traces.compiled import BYTES, INTS, compiled, i64, void
 from warpsift.traces.opcodes import ADDRESSED_ALU, ALU, BARRIER, FIRST_MEMORY, UNSUPPORTED, class_of
 
 # Columns of a row. A directive (codes below) keeps its numbers in the source columns.
-LINE, CODE, MASK, WIDTH, DEST, DEST_SPAN, EXTENDED, SOURCES, FIRST_ADDRESS = range(9)
-SOURCE = 9
+CODE, MASK, WIDTH, DEST, DEST_SPAN, EXTENDED, SOURCES, SOURCE = range(8)
 MOST_SOURCES, MOST_DESTS = 8, 4  # Accel-Sim's parser stops at 4 and 1; later tracers list more
 COLUMNS = SOURCE + MOST_SOURCES
 BEGIN_BLOCK, BLOCK_ID, WARP, INSTRUCTIONS, END_BLOCK = range(100, 105)
@@ -32,7 +31,7 @@ NO_REGISTER = -1
 ZERO_REGISTER = 255  # RZ
 
 # Columns of `state`.
-AT, LINE_END, TOKEN, TOKEN_END, LINE_NUMBER, LINE_NUMBERS, ERROR, USED = range(8)
+AT, LINE_END, TOKEN, TOKEN_END, LINE_NUMBERS, ERROR, OPCODE, OPCODE_END = range(8)
 STATE = 8
 
 MESSAGES = {
@@ -177,8 +176,8 @@ def opcode(text, state, row, hashes, codes):
     if next_token(text, state) == 0:
         fail(state, TOO_SHORT)
         return
-    end = state[TOKEN_END]
-    at = state[TOKEN]
+    end = state[OPCODE_END] = state[TOKEN_END]
+    at = state[OPCODE] = state[TOKEN]
     while at < end and text[at] != DOT:
         at += 1
     row[CODE] = class_of(text, state[TOKEN], at, hashes, codes)
@@ -200,9 +199,9 @@ def opcode(text, state, row, hashes, codes):
         fail(state, TENSOR)
 
 
-@compiled(i64(BYTES, INTS, i64, INTS))
+@compiled(void(BYTES, INTS, i64, INTS))
 def lane_addresses(text, state, mask, out):
-    """The addresses of the active lanes, in lane order; how many."""
+    """The addresses of the active lanes, in lane order."""
     mode = decimal(text, state)
     lanes = 0
     gap = False
@@ -215,11 +214,11 @@ def lane_addresses(text, state, mask, out):
     if mode < 0 or mode > 2:
         fail(state, BAD_MODE)
     if state[ERROR] != 0 or lanes == 0:
-        return 0
+        return
     if mode == 0:
         for k in range(lanes):
             out[k] = hexadecimal(text, state, ADDRESS_BITS)
-        return lanes
+        return
     out[0] = hexadecimal(text, state, ADDRESS_BITS)
     if mode == 1:
         if gap:
@@ -233,7 +232,6 @@ def lane_addresses(text, state, mask, out):
     for k in range(1, lanes):
         if out[k] < 0 or out[k] >> ADDRESS_BITS:
             fail(state, TOO_BIG)
-    return lanes
 
 
 @compiled(void(BYTES, INTS, INTS, INTS, INTS, INTS))
@@ -263,7 +261,6 @@ def instruction(text, state, row, addresses, hashes, codes):
     for k in range(count):
         row[SOURCE + k] = register(text, state)
     width = decimal(text, state)
-    row[FIRST_ADDRESS] = state[USED]
     if width == 0:
         if row[CODE] >= FIRST_MEMORY and row[MASK] != 0:
             fail(state, NO_ADDRESSES)
@@ -271,7 +268,7 @@ def instruction(text, state, row, addresses, hashes, codes):
     if row[CODE] < FIRST_MEMORY and row[CODE] != ADDRESSED_ALU:
         fail(state, NOT_MEMORY)
         return
-    state[USED] += lane_addresses(text, state, row[MASK], addresses[state[USED] :])
+    lane_addresses(text, state, row[MASK], addresses)
 
 
 @compiled(i64(BYTES, INTS, INTS))
@@ -314,31 +311,16 @@ def directive(text, state, row):
     return 1
 
 
-@compiled(i64(BYTES, INTS, TABLE, INTS, INTS, INTS))
-def scan(text, state, rows, addresses, hashes, codes):
-    """Turn the lines of a block into rows; how many. Stops at an error, with `state` telling of it."""
-    count = 0
-    at = 0
-    state[USED] = 0
-    while at < text.size and state[ERROR] == 0:
-        end = at
-        while text[end] != NEWLINE:
-            end += 1
-        state[LINE_NUMBER] += 1
-        state[AT] = at
-        state[LINE_END] = end
-        at = end + 1
-        if next_token(text, state) == 0:
-            continue
-        first = text[state[TOKEN]]
-        state[AT] = state[TOKEN]
-        row = rows[count]
-        row[LINE] = state[LINE_NUMBER]
-        hexadecimal_digit = ZERO <= first <= NINE or SMALL_A <= first <= SMALL_F or A <= first <= F
-        cluster = first == SMALL_C and state[LINE_END] > state[AT] + 1 and text[state[AT] + 1] == SMALL_L
-        if hexadecimal_digit and not cluster:
-            instruction(text, state, row, addresses, hashes, codes)
-            count += 1
-        elif directive(text, state, row) != 0:
-            count += 1
-    return count
+@compiled(i64(BYTES, INTS, INTS, INTS, INTS, INTS))
+def any_line(text, state, row, addresses, hashes, codes):
+    """The line from state[AT] to state[LINE_END] into `row`; 0 if there is nothing in it. `state` tells of an error."""
+    if next_token(text, state) == 0:
+        return np.int64(0)
+    first = text[state[TOKEN]]
+    state[AT] = state[TOKEN]
+    hexadecimal_digit = ZERO <= first <= NINE or SMALL_A <= first <= SMALL_F or A <= first <= F
+    cluster = first == SMALL_C and state[LINE_END] > state[AT] + 1 and text[state[AT] + 1] == SMALL_L
+    if hexadecimal_digit and not cluster:
+        instruction(text, state, row, addresses, hashes, codes)
+        return np.int64(1)
+    return np.int64(directive(text, state, row))

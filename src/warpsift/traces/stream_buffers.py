@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.hardware import WARP_SIZE
-from warpsift.simt.coalesce import order_by_warp
 from warpsift.simt.stream import OP, Chunk
+from warpsift.simt.warp_groups import order_by_warp
 
 
 class StreamBuffers:

@@ -17,6 +17,7 @@ from warpsift.traces.trace_errors import TraceError
 BLOCK_BYTES = 1 << 18
 LONGEST_LINE = 1 << 14  # an instruction with 32 addresses takes under 1 KB
 LONGEST_HEADER = 1 << 16
+PADDING = 64  # so that a reader may take eight bytes at a time
 
 _DAMAGED = (lzma.LZMAError, gzip.BadGzipFile, zlib.error, EOFError, OSError, MemoryError)
 
@@ -68,8 +69,8 @@ class TraceFile:
         self._rest = text[end + 1 :]
         return text[: end + 1].decode("utf-8", "replace").splitlines()
 
-    def blocks(self) -> Iterator[np.ndarray]:
-        """The bytes after the header, cut at line ends."""
+    def blocks(self) -> Iterator[tuple[np.ndarray, int]]:
+        """The bytes after the header, cut at line ends, and how many they are; behind them lie PADDING others."""
         while True:
             more = self._read() if len(self._rest) < BLOCK_BYTES else b""
             text = self._rest + more
@@ -82,4 +83,6 @@ class TraceFile:
                 raise TraceError(f"{self.path}: a line is longer than {LONGEST_LINE} bytes; is this a .traceg file?")
             self._rest = text[cut:]
             if cut:
-                yield np.frombuffer(text, np.uint8, cut).copy()
+                block = np.zeros(cut + PADDING, np.uint8)
+                block[:cut] = np.frombuffer(text, np.uint8, cut)
+                yield block, cut
