@@ -50,6 +50,8 @@ def designs_for(machine: Machine) -> list[Design]:
         ("iru", {}),
         ("iru, 16 entries", {"iru.hash_entries": 16}),
         ("iru, 256 entries", {"iru.hash_entries": 256}),
+        ("iru, 2 banks", {"iru.hash_banks": 2}),
+        ("iru, 4 banks", {"iru.hash_banks": 4}),
     ]
     return [*found, *(Design(name, "iru", settings) for name, settings in hashes)]
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles import naive_iru
 from warpsift.algorithms import ALGORITHMS
 from warpsift.engine.engine import Engine
+from warpsift.errors import WarpsiftError
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
 from warpsift.simt import Counter, Gpu, KernelError, Residency, kernel
@@ -117,7 +118,8 @@ class Bench:
 def test_kernels_get_every_element_once(seed, n, merge, sizes, machine):
     rng = np.random.default_rng(seed)
     index, values = rng.integers(0, 400, n), rng.integers(0, 99, n).astype(np.int32)
-    bench = Bench(machine, **sizes)
+    banks = {1: 1, 3: 2, 64: 4}[sizes["iru.hash_entries"]]
+    bench = Bench(machine, **sizes, iru__hash_banks=banks)
     stream, (nodes, costs, positions, presence) = bench.run(index, values, merge)
     assert (presence == 1).all()
     np.testing.assert_array_equal(nodes, index[positions])
@@ -137,6 +139,23 @@ def test_one_element_per_clock_and_part():
     spread = Bench(ideal__l2=True, ideal__noc=True)
     spread.run(np.arange(N), np.zeros(N, np.int32), "first")
     assert spread.last.cycles < bench.last.cycles / 2
+
+
+@pytest.mark.parametrize("banks", [1, 2, 4])
+def test_a_bank_takes_one_element_per_clock(banks):
+    """Four blocks of one part, in turn: as many banks as there are share them; one block is one bank's."""
+    blocks = 16 * (np.arange(N) % 4)  # of part 0, entries 0 to 3
+    quick = {"iru__classified_per_cycle": 32, "ideal__l2": True, "ideal__noc": True}
+    bench = Bench(iru__hash_banks=banks, **quick)
+    bench.run(32 * blocks, np.zeros(N, np.int32), "first")
+    assert N / banks <= bench.last.cycles < N / banks + 1500
+    bench.run(np.zeros(N), np.zeros(N, np.int32), "first")
+    assert bench.last.cycles >= N
+
+
+def test_more_banks_than_entries_are_refused():
+    with pytest.raises(WarpsiftError, match="a bank has an entry at least; write 1 or less"):
+        load_machine("gtx980", {"iru.hash_banks": 2, "iru.hash_entries": 1})
 
 
 def test_lines_read_ahead_are_traffic():

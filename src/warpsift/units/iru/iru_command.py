@@ -8,7 +8,8 @@ from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.words import load, store
 from warpsift.engine.l1.l1 import NO_NETWORK
-from warpsift.engine.noc.ports import REQUESTS, UNIT_COMMAND, flits_of, noc, noc_inject, noc_room, packet, packet_new
+from warpsift.engine.noc.ports import REQUESTS, flits_of, noc, noc_inject, noc_room, packet
+from warpsift.engine.noc.unit_packet import unit_packet
 from warpsift.engine.sm.sm_state import MEMORY_OPS, memory_op, sms
 from warpsift.engine.sm.warps import memory_op_check
 from warpsift.hardware import WARP_SIZE
@@ -36,20 +37,10 @@ def send_command(S, sm, op_index):
         lanes = np.int64(1)  # the message that there is nothing
     store(U.p_command_pack, command, number)
     store(U.p_command_lanes, command, (lanes << 8) | lanes)
-    index = packet_new(S)
+    index = unit_packet(S, np.int64(REQUESTS), np.int64(SOCKET), sm, number % U.parts, flits)
     P = packet(noc(S).p_packets, index)
-    P.kind = UNIT_COMMAND
-    P.unit = SOCKET
-    P.line = 0
-    P.sectors = 0
-    P.partial = 0
-    P.port = sm
     P.token = command
-    P.destination = number % U.parts
-    P.flits = flits
-    P.separate = 0
     P.ready = S.now + sms(S).lsu_latency
-    P.array = E.array
     noc_inject(S, REQUESTS, sm, index)
     U.waiting += 1
     E.remaining += 1

@@ -26,13 +26,15 @@ def area(spec: IruSpec, parts: int, node_nm: int = 32) -> AreaReport:
     possible(spec)
     gates = gate_counts(TABLES)
     lines = Array("ram", 2 * spec.prefetch_lines * LINE_BYTES, 256, parts)  # indices and values
-    queue = Array("fifo", spec.ring_queue * ELEMENT_BYTES, 128, parts)
-    table = Array("ram", spec.hash_entries * WARP_SIZE * ELEMENT_BYTES, 256, parts)
+    banks = parts * spec.hash_banks
+    queue = Array("fifo", spec.ring_queue * ELEMENT_BYTES, 128, banks)
+    bank_entries = -(-spec.hash_entries // spec.hash_banks)
+    table = Array("ram", bank_entries * WARP_SIZE * ELEMENT_BYTES, 256, banks)
     packs = Array("ram", (spec.ready_packs + 1) * WARP_SIZE * ELEMENT_BYTES, 256, parts)
     parts_of = {
         "read_ahead": lines.part(node_nm, gates_mm2(gates["classifier"], node_nm, spec.classified_per_cycle, parts)),
-        "ring": queue.part(node_nm, gates_mm2(gates["ring_stop"], node_nm, copies=parts)),
-        "hash": table.part(node_nm, gates_mm2(gates["hash"], node_nm, copies=parts)),
+        "ring": queue.part(node_nm, gates_mm2(gates["ring_stop"], node_nm, copies=banks)),
+        "hash": table.part(node_nm, gates_mm2(gates["hash"], node_nm, copies=banks)),
         "packs": packs.part(node_nm, gates_mm2(gates["reply"], node_nm, copies=parts)),
     }
     note = "logic: gate counts; storage: CACTI (docs/area.md); the paper's 5.6 % cannot be compared part by part"
@@ -47,7 +49,7 @@ def floor_cycles(machine: Machine, launches: Iterable[Mapping[str, int]]) -> dic
     total = {"cycles": 0.0, "hash": 0.0, "replies": 0.0}
     for counters in launches:
         found = {
-            "hash": counters["iru_elements"] / slices * l2_clock,
+            "hash": counters["iru_elements"] / (slices * machine.unit("iru").hash_banks) * l2_clock,
             "replies": 0.0 if machine.ideal.noc else counters["iru_reply_flits"] / slices * noc_clock,
         }
         deciding = max(found, key=lambda name: found[name])

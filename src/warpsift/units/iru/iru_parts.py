@@ -3,8 +3,8 @@
     index array (and values) -> lines that have come -> ring -> reordering hash -> packs -> replies to warps
 
 Lines are asked for in order, each at its own slice, as long as their elements have room. A part sends the elements of
-its lines on to the parts that their blocks belong to; a hash takes one per clock. Which pack an element goes to is
-known (iru_reorder.py); a pack is ready when all that it waits for has come.
+its lines on to the parts that their blocks belong to; a bank of a hash takes one per clock. Which pack an element goes
+to is known (iru_reorder.py); a pack is ready when all that it waits for has come.
 """
 
 from __future__ import annotations
@@ -25,20 +25,19 @@ from warpsift.engine.l2.slice_client import slice_packet, to_slice
 from warpsift.engine.noc.ports import (
     REPLIES,
     SLICE_READ,
-    UNIT_ANSWER,
     flits_of,
     noc,
     noc_inject,
     noc_room,
     packet,
     packet_free,
-    packet_new,
 )
+from warpsift.engine.noc.unit_packet import unit_packet
 from warpsift.engine.sm.sm_state import MEMORY_OPS
 from warpsift.engine.unit_socket import SOCKET_BITS
-from warpsift.units.iru.iru_reorder import COMPLETES_SHIFT, MERGED_SHIFT, PACK_MASK, PACK_SHIFT
+from warpsift.units.iru.iru_reorder import COMPLETES_SHIFT, ENTRY_SHIFT, MERGED_SHIFT, PACK_MASK, PACK_SHIFT
 from warpsift.units.iru.iru_spec import LINE_ELEMENTS
-from warpsift.units.iru.iru_state import NOBODY, READY, SOCKET, iru, part_row
+from warpsift.units.iru.iru_state import MOST_BANKS, NOBODY, READY, SOCKET, iru, part_row
 
 VALUE_SHIFT = 4  # of a line's sectors to come: those of its values lie above those of its indices ...
 UNSENT = 1 << 8  # ... and above them, that its elements have not been sent on
@@ -171,13 +170,13 @@ def classify(S, index):
         number = step * LINE_ELEMENTS + Q.element
         word = load(U.p_trace, number)
         way = distance(S, index, word & 255)
-        D = part_row(U.p_parts, word & 255)
+        bank = (word & 255) * MOST_BANKS + ((word >> ENTRY_SHIFT) & U.bank_mask)
         soonest = now + 1 + U.hop * way
-        at = max(soonest, D.hash_free_at)
+        at = max(soonest, load(U.p_hash_free, bank))
         if at - soonest >= U.ring_queue:
             U.iru_stall_ring_cycles += 1
             return
-        D.hash_free_at = at + 1
+        store(U.p_hash_free, bank, at + 1)
         U.iru_ring_hops += way
         insert(S, word, at)
         Q.element += 1
@@ -267,20 +266,10 @@ def reply(S, index):
     if noc_room(S, REPLIES, index, flits) == 0:
         U.iru_stall_reply_cycles += 1
         return
-    made = packet_new(S)
+    made = unit_packet(S, np.int64(REPLIES), np.int64(SOCKET), command // MEMORY_OPS, index, flits)
     P = packet(noc(S).p_packets, made)
-    P.kind = UNIT_ANSWER
-    P.unit = SOCKET
-    P.line = 0
-    P.sectors = 0
     P.partial = lanes
-    P.port = command // MEMORY_OPS
     P.token = command
-    P.destination = command // MEMORY_OPS
-    P.flits = flits
-    P.separate = 0
-    P.ready = S.now + 1
-    P.array = 0
     noc_inject(S, REPLIES, index, made)
     U.iru_reply_flits += flits
     store(U.p_command_lanes, command, load(U.p_command_lanes, command) - (lanes << 8))

@@ -22,10 +22,11 @@ from warpsift.hardware import LINE_BYTES, WARP_SIZE
 MERGES = ("none", "first", "min", "add")  # first: duplicates are dropped
 NONE, FIRST, MIN, ADD = range(4)
 
-# A traced element, low to high: its part (8 bits), whether it was merged (1), its pack (27), and 1 + the pack that its
-# coming completes (27; 0: none).
-MERGED_SHIFT, PACK_SHIFT, COMPLETES_SHIFT = 8, 9, 36
-PACK_MASK = (1 << 27) - 1
+# A traced element, low to high: its part (8 bits), whether it was merged (1), low bits of its entry's number, which say
+# the bank (2), its pack (26), and 1 + the pack that its coming completes (26; 0: none).
+MERGED_SHIFT, ENTRY_SHIFT, PACK_SHIFT, COMPLETES_SHIFT = 8, 9, 11, 37
+PACK_MASK = (1 << 26) - 1
+ENTRY_MASK = 3
 MOST_ELEMENTS = WARP_SIZE * PACK_MASK
 
 
@@ -135,7 +136,7 @@ def _last_packs(pending, waiting, packs, slots, state):
 
 
 @njit(cache=True)
-def _trace(index, per_block, parts, slots, merged_with, completes, pack_elements, trace):
+def _trace(index, per_block, parts, entries, slots, merged_with, completes, pack_elements, trace):
     """The traced elements, and how many comings each pack waits for."""
     pack_of = np.zeros(index.size, np.int64)
     for slot in range(slots.size):
@@ -144,8 +145,9 @@ def _trace(index, per_block, parts, slots, merged_with, completes, pack_elements
         merged = merged_with[k] >= 0
         if merged:
             pack_of[k] = pack_of[merged_with[k]]
-        part = (np.int64(index[k]) // per_block) % parts
-        word = part | (np.int64(merged) << MERGED_SHIFT) | (pack_of[k] << PACK_SHIFT)
+        block = np.int64(index[k]) // per_block
+        entry = (block // parts) % entries & ENTRY_MASK
+        word = block % parts | (np.int64(merged) << MERGED_SHIFT) | (entry << ENTRY_SHIFT) | (pack_of[k] << PACK_SHIFT)
         trace[k] = word | ((completes[k] + 1) << COMPLETES_SHIFT)
         pack_elements[pack_of[k]] += 1
         if completes[k] >= 0:
@@ -165,5 +167,5 @@ def reorder(
     )
     slots, packs = slots[:used], packs[:made]
     trace, pack_elements = np.empty(n, np.int64), np.zeros(made, np.int64)
-    _trace(index, per_block, parts, slots, merged_with, completes, pack_elements, trace)
+    _trace(index, per_block, parts, entries, slots, merged_with, completes, pack_elements, trace)
     return Reordered(slots, None if value is None else merged_values[slots], trace, packs, pack_elements, int(flushed))

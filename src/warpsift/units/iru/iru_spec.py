@@ -30,7 +30,10 @@ class IruSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     prefetch_lines: Annotated[int, entries(1, 256, "lines")] = 16
     # elements that a part sends on their way to the hash per L2 clock: 16 parts then keep up with a line per two clocks
     classified_per_cycle: Annotated[int, Bounds(1, 32, "elements", "a line has 32")] = 4
-    # elements that wait in front of a part's hash, which takes one per clock
+    # banks of a part's hash, by block, each with a queue and a port of its own: it takes an element per clock and bank.
+    # One is what a hash of one port can do; docs/iru.md says what two and four give.
+    hash_banks: Annotated[int, Bounds(1, 4, "banks", "the trace has two bits for it", (1, 2, 4))] = 1
+    # elements that wait in front of a bank
     ring_queue: Annotated[int, entries(1, 256, "elements")] = 16
     hop_cycles: Annotated[int, LATENCY] = 1  # L2 clocks from one part to the next of the ring
 
@@ -41,8 +44,10 @@ class IruSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     def problems(self, machine: Any = None) -> Iterator[str]:
         """Texts of what no hardware could have."""
         yield from range_problems(self, "iru.")
+        if self.hash_banks > self.hash_entries:
+            yield f"iru.hash_banks = {self.hash_banks}: a bank has an entry at least; write {self.hash_entries} or less"
 
     def host_bytes(self, machine: Any) -> dict[str, int]:
         """Bytes of the model's tables, by the key that decides; those of a stream come and go with it."""
-        lines = machine.l2.slices * 2 * 8 * 4 * self.prefetch_lines
+        lines = machine.l2.slices * 2 * 8 * (4 * self.prefetch_lines + 2)
         return {"iru.prefetch_lines": lines + machine.sm.count * 256 * 8 * 4 + 256 * machine.l2.slices}

@@ -15,6 +15,7 @@ from warpsift.units.registry import socket_of
 
 SOCKET = socket_of("iru")
 NOBODY = -1
+MOST_BANKS = 4
 
 COUNTERS = {
     "iru_loads": "warps that asked for elements",
@@ -40,7 +41,6 @@ PART = np.dtype(
             "under_way",  # lines asked for and not yet sent on
             "asked_at",  # L2 clock of its last reads ahead, of indices ...
             "value_asked_at",  # ... and of values
-            "hash_free_at",  # L2 clock from which its hash takes another element
             "reply_first",  # list of commands that can be answered
             "reply_last",
         )
@@ -60,6 +60,8 @@ IRU = np.dtype(
             "hop",
             "line_mask",
             "step_mask",
+            "bank_mask",
+            "p_hash_free",  # per part, of up to four banks: L2 clock from which it takes another element
             "p_parts",
             "p_busy",  # mask of parts with lines or replies
             # per command (SM x memory instruction): its pack, lanes to come, and the next one of a list
@@ -109,6 +111,8 @@ def allocate(arena: Arena, machine: Machine) -> None:
     U.parts, U.words, U.capacity = parts, words_for(parts), spec.capacity(parts)
     U.prefetch_lines, U.rate, U.ring_queue = spec.prefetch_lines, spec.classified_per_cycle, spec.ring_queue
     U.hop = spec.hop_cycles
+    U.bank_mask = spec.hash_banks - 1
+    U.p_hash_free = arena.table("iru.hash_free", np.int64, MOST_BANKS * parts)
     U.p_busy = arena.table("iru.busy", np.int64, U.words)
     U.p_parts = arena.table("iru.parts", PART, parts)
     ring = 1 << int(spec.prefetch_lines - 1).bit_length()
@@ -137,7 +141,7 @@ def begin_stream(arena: Arena, stream: Any, machine: Machine) -> None:
         return
     order, parts = stream.order, arena.arrays["iru.parts"]
     parts["asked_at"] = parts["value_asked_at"] = -1
-    parts["hash_free_at"] = 0
+    arena.arrays["iru.hash_free"][:] = 0
     U.first_line = stream.index.address // LINE_BYTES
     U.value_line = 0 if stream.values is None else stream.values.address // LINE_BYTES
     U.steps = -(-stream.count * 4 // LINE_BYTES)

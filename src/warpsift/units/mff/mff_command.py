@@ -13,7 +13,8 @@ from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.words import load, store
 from warpsift.engine.l1.l1 import NO_NETWORK
-from warpsift.engine.noc.ports import REQUESTS, UNIT_COMMAND, flits_of, noc, noc_inject, noc_room, packet, packet_new
+from warpsift.engine.noc.ports import REQUESTS, flits_of, noc, noc_inject, noc_room, packet
+from warpsift.engine.noc.unit_packet import unit_packet
 from warpsift.engine.sm.sm_state import MEMORY_OPS, WARPS, memory_op, sms
 from warpsift.engine.sm.warps import memory_op_check
 from warpsift.simt.stream import POST
@@ -82,20 +83,10 @@ def mff_send(S, sm, op_index):
     if noc_room(S, REQUESTS, sm, flits) == 0:
         return np.int64(NO_NETWORK)
     command = mff_write_command(S, sm, op_index)
-    index = packet_new(S)
+    index = unit_packet(S, np.int64(REQUESTS), np.int64(SOCKET), sm, M.next_port, flits)
     P = packet(N.p_packets, index)
-    P.kind = UNIT_COMMAND
-    P.unit = SOCKET
-    P.line = 0
-    P.sectors = 0
-    P.partial = 0
-    P.port = sm
     P.token = command
-    P.destination = M.next_port
-    P.flits = flits
-    P.separate = 0
     P.ready = S.now + sms(S).lsu_latency
-    P.array = E.array
     M.next_port = M.next_port + 1 if M.next_port + 1 < M.units else 0
     M.mff_command_flits += flits
     noc_inject(S, REQUESTS, sm, index)

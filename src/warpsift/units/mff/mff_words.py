@@ -12,7 +12,8 @@ import numpy as np
 from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.words import load, load32, store
-from warpsift.engine.noc.ports import REPLIES, UNIT_ANSWER, flits_of, noc, noc_inject, noc_room, packet, packet_new
+from warpsift.engine.noc.ports import REPLIES, flits_of, noc, noc_inject, noc_room, packet
+from warpsift.engine.noc.unit_packet import unit_packet
 from warpsift.units.mff.mff_command import command_free
 from warpsift.units.mff.mff_issue import end_job, queue_lookup
 from warpsift.units.mff.mff_state import (
@@ -89,22 +90,13 @@ def send_reply(S, unit, command, words):
     M = mff(S)
     N = noc(S)
     K = command_row(M.p_commands, command)
-    index = packet_new(S)
+    flits = reply_size(S, words)
+    index = unit_packet(S, np.int64(REPLIES), np.int64(SOCKET), K.sm, unit, flits)
     P = packet(N.p_packets, index)
-    P.kind = UNIT_ANSWER
-    P.unit = SOCKET
-    P.line = 0
-    P.sectors = 0
     P.partial = words
-    P.flits = reply_size(S, words)
-    K.words_under_way += words
-    P.port = K.sm
     P.token = command
-    P.destination = K.sm
-    P.separate = 0
-    P.ready = S.now + 1
-    P.array = 0
-    M.mff_reply_flits += P.flits
+    K.words_under_way += words
+    M.mff_reply_flits += flits
     noc_inject(S, REPLIES, unit, index)
 
 

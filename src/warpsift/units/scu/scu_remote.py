@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.engine.core.arena import S_t
-from warpsift.engine.core.array_traffic import ARRAYS
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.words import load, popcount, store
 from warpsift.engine.l2.address_map import slice_of
-from warpsift.engine.noc.ports import REQUESTS, UNIT_COMMAND, flits_of, noc, noc_inject, noc_room, packet, packet_new
+from warpsift.engine.noc.ports import REQUESTS, flits_of, noc, noc_inject, noc_room, packet
+from warpsift.engine.noc.unit_packet import unit_packet
 from warpsift.units.scu.scu_state import (
     BUFFER_FULL,
     CLEARING,
@@ -50,20 +50,8 @@ def open_packet(S, owner, number):
     B = scu_slice(S)
     C = coalescer(scu(S).p_coalescers, HASH)
     port = C.port + owner % C.ports  # by slice, so that probes of one set stay in order
-    index = packet_new(S)
-    P = packet(noc(S).p_packets, index)
-    P.kind = UNIT_COMMAND
-    P.unit = STATIONS
-    P.line = 0
-    P.sectors = 0
-    P.partial = 0
-    P.port = port
-    P.token = number & (PROBES - 1)
-    P.destination = owner
-    P.flits = flits_of(S, B.probe_bytes)
-    P.separate = 0
-    P.ready = S.now + 1
-    P.array = ARRAYS - 1
+    index = unit_packet(S, np.int64(REQUESTS), np.int64(STATIONS), port, owner, flits_of(S, B.probe_bytes))
+    packet(noc(S).p_packets, index).token = number & (PROBES - 1)
     noc_inject(S, REQUESTS, port, index)
     store(B.p_open_at, owner, S.now)
     store(B.p_open_first, owner, number & (PROBES - 1))

@@ -27,15 +27,14 @@ from warpsift.engine.noc.ports import (
     REPLIES,
     SLICE_READ,
     SLICE_WRITE,
-    UNIT_ANSWER,
     flits_of,
     noc,
     noc_inject,
     noc_room,
     packet,
     packet_free,
-    packet_new,
 )
+from warpsift.engine.noc.unit_packet import unit_packet
 from warpsift.hardware import SECTOR_BYTES
 from warpsift.units.scu.scu_state import HASH, PROBES, TO_PART, TO_PROBES, coalescer, probe_row, scu
 from warpsift.units.scu.scu_state import SOCKET as UNIT
@@ -109,20 +108,8 @@ def send_answer(S, index):
     store(B.p_packet_groups, first, groups - 1)
     C = coalescer(scu(S).p_coalescers, HASH)
     port = C.port + index % C.ports
-    made = packet_new(S)
-    P = packet(noc(S).p_packets, made)
-    P.kind = UNIT_ANSWER
-    P.unit = UNIT
-    P.line = 0
-    P.sectors = 0
-    P.partial = 0
-    P.port = port
-    P.token = (first << 3) | (TO_PROBES if last else TO_PART)
-    P.destination = port
-    P.flits = flits
-    P.separate = 0
-    P.ready = S.now + 1
-    P.array = ARRAYS - 1
+    made = unit_packet(S, np.int64(REPLIES), np.int64(UNIT), port, index, flits)
+    packet(noc(S).p_packets, made).token = (first << 3) | (TO_PROBES if last else TO_PART)
     noc_inject(S, REPLIES, index, made)
     if last:
         T.answer_head += 1
