@@ -96,12 +96,14 @@ def cases(gpus: Sequence[str] = GPUS, names: Sequence[str] = NAMES) -> Iterator[
 
 
 def stored_cells(find: Callable[[Request], Record | None], scale: Scale = MEDIUM) -> list[Cell]:
-    """The cells of which a store has every contender; the others are left out."""
+    """The cells of which a store has every contender, but for those that may miss; the others are left out."""
     cells = []
     for case in cases():
-        records = {name: find(wanted) for name, wanted in wanted(case, scale).items()}
-        if all(record is not None for record in records.values()):
-            cells.append(cell_of(case, {name: record for name, record in records.items() if record is not None}))
+        asked = wanted(case, scale)
+        found = {name: record for name, request in asked.items() if (record := find(request)) is not None}
+        missing = set(asked) - set(found)
+        if found and all(name in CONTENDERS and CONTENDERS[name].may_miss for name in missing):
+            cells.append(cell_of(case, found))
     return cells
 
 

@@ -30,6 +30,7 @@ class Contender:
     unit: str  # what --unit says; PageRank neither filters nor groups, so there it may be another
     pagerank: str | None = None
     algorithms: tuple[str, ...] = ("bfs", "sssp", "pagerank")
+    may_miss: bool = False  # a pair counts without its run, too
 
     def unit_for(self, algorithm: str) -> str:
         return self.pagerank if algorithm == "pagerank" and self.pagerank else self.unit
@@ -45,6 +46,7 @@ CONTENDERS = {
     "IRU": Contender("I", "iru"),
     "MFF": Contender("M", "mff", algorithms=("bfs", "sssp", "pagerank", "wcc")),
     "scu+mff": Contender("B", "scu+mff", algorithms=TRAVERSALS),
+    "ISCU": Contender("N", "iscu", may_miss=True),
 }
 
 
@@ -69,6 +71,8 @@ _LARGE_MFF = {**_MFF, "mff.issue_engines": "64", "mff.work_registers": "32768"}
 _MFF_OF = {"gtx980": _MFF, "tx1": _MFF, "a100": _LARGE_MFF}
 # 64 entries at each slice; the TX1 has a quarter of the GTX 980's slices, so four times the entries (docs/iru.md)
 _IRU = {"gtx980": {}, "tx1": {"iru.hash_entries": "256"}, "a100": {}}
+# As many lanes as the SCU, on the A100 four: its 80 parts leave no room for more in the common area
+_ISCU = {"gtx980": lanes(8), "tx1": lanes(2), "a100": lanes(4)}
 GPUS = tuple(_SCU)
 
 
@@ -81,6 +85,7 @@ def design(contender: str, gpu: str) -> dict[str, str]:
         "IRU": _IRU[gpu],
         "MFF": _MFF_OF[gpu],
         "scu+mff": {**_SCU[gpu], **_MFF_OF[gpu]},
+        "ISCU": _ISCU[gpu],
     }
     return settings[contender]
 

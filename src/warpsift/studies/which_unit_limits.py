@@ -6,10 +6,11 @@
 | bandwidth | DRAM is busy for 60 % of its peak or more |
 | launch | a launch or an operation is shorter than twice the eight dependent accesses of a CTA's life |
 | hash port | the SCU waits for sets of its hash tables, for room for them, or clears them |
-| width | the SCU's Address Generator moves on: more lanes would be faster |
+| width | the SCU's (or ISCU's) Address Generator moves on: more lanes would be faster |
 | latency | the SCU, or the warps of a kernel, wait for data |
 | network | the SCU, or replies of another unit, wait for the crossbar |
 | stations | the slices' stations wait for room for sets, or for their slice |
+| parts | the ISCU waits until its parts at the slices take more |
 | registers, lines, tags, L2 | what the MFF is short of |
 | reorder | the IRU's elements queue in front of its hash |
 | balance | SMs are idle: too few warps, or a few with long lists |
@@ -87,8 +88,9 @@ def limit(run: Run, software: Run) -> str:
 
 
 def _edges(run: Run) -> float:
-    """Edges touched by threads, or probed by the SCU, which hands on few of them."""
-    return float(max(run["work"]["edges_touched"], run.get("counters", {}).get("scu_hash_probes", 0)))
+    """Edges touched by threads, or filtered by a unit, which hands on few of them."""
+    filtered = [run.get("counters", {}).get(name, 0) for name in ("scu_hash_probes", "iscu_elements")]
+    return float(max(run["work"]["edges_touched"], *filtered))
 
 
 def _does_more(run: Run, software: Run) -> bool:
@@ -107,8 +109,10 @@ def _largest(groups: Mapping[str, tuple[str, ...]], counters: Mapping[str, float
 
 
 def _of_operations(counters: Mapping[str, float]) -> str:
-    """The SCU between launches. Where it waits for answers of stations, these may be what is short."""
+    """The SCU between launches. Where it waits for answers of stations or parts, these may be what is short."""
     word, cycles = _largest(_SCU, counters)
+    if word == "hash port" and counters.get("iscu_elements"):
+        return "parts"
     if word != "hash port" or "scu_slice_probes" not in counters:
         return word
     stalls = max(counters.get(name, 0) for name in _STATIONS)

@@ -115,6 +115,8 @@ def unit_rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     for gpu in {cell.gpu: None for cell in cells}:
         for name in CONTENDERS:
             mine = [cell for cell in cells if cell.gpu == gpu and name in cell.values]
+            if not mine:
+                continue
             words = Counter(cell.limits[name] for cell in mine if cell.gain(name) <= 1).most_common()
             held = ", ".join(f"{word} {count}" for word, count in words)
             won = sum(cell.gain(name) > 1 for cell in mine)
