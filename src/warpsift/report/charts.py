@@ -220,6 +220,11 @@ def _dress(axes: Axes, chart: Chart, facet: Any, first: bool) -> None:
 
     if chart.log_y:
         axes.set_yscale("log")
+        low, high = axes.get_ylim()
+        named = "235" if high < 20 * low else ""  # within about a decade a few of the small ticks have names
+        axes.yaxis.set_minor_formatter(
+            FuncFormatter(lambda v, _: shown(v, chart.y_format) if f"{v:e}"[0] in named else "")
+        )
     elif axes.get_ylim()[0] < 0.6 * axes.get_ylim()[1] and axes.get_ylim()[0] > 0:
         axes.set_ylim(bottom=0)  # as the page does: a short axis would exaggerate
     if chart.reference is not None:
