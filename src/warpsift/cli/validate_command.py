@@ -29,6 +29,9 @@ def validate(
         typer.Option(help="silicon: a folder with SuiteSparse's and SNAP's files for SpMV; else WARPSIFT_DATA_DIR."),
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="silicon: also what takes minutes, and BFS on kron-21.")] = False,
+    csv_file: Annotated[
+        Path | None, typer.Option("--csv", help="silicon: write a row per number to this file.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare latencies, bandwidth, whole programs and DRAM with reference results; about half a minute.
@@ -42,11 +45,13 @@ def validate(
     """
     if plot is not None:
         check_output(plot, "--plot", PICTURES)
+    if csv_file is not None:
+        check_output(csv_file, "--csv")
     if what == "watts":
         _watts(counters, power, as_json)
         return
     if what == "silicon":
-        _silicon(graphs, plot, quick, full, as_json)
+        _silicon(graphs, (plot, csv_file), quick, full, as_json)
         return
     if what != "all":
         from warpsift.errors import unknown
@@ -63,7 +68,9 @@ def validate(
     _show(found, as_json)
 
 
-def _silicon(graphs: Path | None, plot: Path | None, quick: bool, full: bool, as_json: bool) -> None:
+def _silicon(
+    graphs: Path | None, files: tuple[Path | None, Path | None], quick: bool, full: bool, as_json: bool
+) -> None:
     from warpsift.graph.real_files import data_folders
     from warpsift.report.progress import Progress
     from warpsift.validation import silicon
@@ -76,8 +83,11 @@ def _silicon(graphs: Path | None, plot: Path | None, quick: bool, full: bool, as
     with Progress("validate silicon") as progress:
         chosen = cases(("latency", "cache") if quick else GROUPS, gpus(), folder, full)
         found = silicon.run_cases(chosen, progress.note)
+    plot, csv_file = files
     if plot is not None:
         draw(found, plot)
+    if csv_file is not None:
+        silicon.write_csv(found, csv_file)
     _show(silicon.sections(found), as_json)
 
 

@@ -5,6 +5,7 @@ Numbers are kept under the sources that made them, so that a second look costs n
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -70,6 +71,25 @@ def run_cases(cases: Sequence[Case], note: Callable[[str], None], kept: Kept | N
             kept.put(case.key, case.run())
         found.append(Found(case, kept.numbers[case.key]))
     return found
+
+
+CSV_COLUMNS = ("group", "gpu", "what", "measured", "ours", "unit", "launch_included", "error_percent")
+
+
+def write_csv(found: Sequence[Found], path: Path) -> None:
+    """A row per case."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(CSV_COLUMNS)
+        for f in found:
+            numbers = (
+                f"{f.case.measured:g}",
+                f"{f.ours:.5g}",
+                f.case.unit,
+                f"{f.case.apart:g}",
+                f"{100 * f.error:.1f}",
+            )
+            rows.writerow((f.case.group, f.case.gpu, f.case.label, *numbers))
 
 
 def mean_error(found: Sequence[Found]) -> float:

@@ -5,8 +5,14 @@ input-queued switch under uniform traffic then carries about 0.6 of its ports, l
 Hluchyj and Morgan, IEEE Trans. Commun. 1987). Each output grants one of the inputs that ask for it, starting from
 a pointer that moves past the granted one: iSLIP with one iteration (McKeown, IEEE/ACM Trans. Netw. 1999), which needs
 no second iteration here because an input asks for one output only. A packet of several flits keeps its output until
-it is through. Where the machine has buffers behind the outputs of the request network (`output_buffer_flits`), a slice
-that is full holds back its own packets for a while before it holds back those behind them.
+it is through.
+
+With `virtual_outputs` an input of the request network has a lane (a queue) per output, as iSLIP's switches have, so
+that nothing is held back but by its own output. An input still sends one packet at a time: outputs grant in turn, the
+first of them another one in every cycle, among the inputs that no other output has taken.
+
+Where the machine has buffers behind the outputs of the request network (`output_buffer_flits`), a slice that is full
+holds back its own packets for a while before it holds back those behind them.
 """
 
 from __future__ import annotations
@@ -32,6 +38,8 @@ from warpsift.engine.noc.ports import (
     UNIT_ANSWER,
     UNIT_COMMAND,
     input_port,
+    lane,
+    lane_raise,
     network,
     noc,
     noc_raise,
@@ -71,29 +79,32 @@ def deliver(S, net, index):
     packet_free(S, index)
 
 
-@compiled(i64, S_t, i64)
-def first_packet(S, port):
-    """The packet in front of an input of the request network."""
-    N = noc(S)
-    I = input_port(network(N.p_networks, REQUESTS).p_inputs, port)
+@compiled(i64, S_t, i64, i64, i64)
+def first_packet(S, net, port, output):
+    """The packet in front of an input, or of its lane for an output."""
+    T = network(noc(S).p_networks, net)
+    if T.p_lanes != 0:
+        return np.int64(lane(T.p_lanes, port * T.outputs + output).head)
+    I = input_port(T.p_inputs, port)
     return load(I.p_ring, I.head & I.ring_mask)
 
 
-@compiled(i64, S_t, i64, i64)
-def commands_among(S, word, requests):
+@compiled(i64, S_t, i64, i64, i64)
+def commands_among(S, output, word, requests):
     """Of these inputs, bits of one word, those whose first packet is a command to a unit."""
     N = noc(S)
     commands = np.int64(0)
     while requests != 0:
         bit = requests & -requests
         requests ^= bit
-        if packet(N.p_packets, first_packet(S, (word << WORD_SHIFT) | ctz(bit))).kind == UNIT_COMMAND:
+        index = first_packet(S, np.int64(REQUESTS), (word << WORD_SHIFT) | ctz(bit), output)
+        if packet(N.p_packets, index).kind == UNIT_COMMAND:
             commands |= bit
     return commands
 
 
-@compiled(i64, S_t, i64, i64)
-def accepted(S, word, commands):
+@compiled(i64, S_t, i64, i64, i64)
+def accepted(S, output, word, commands):
     """Of these inputs, whose first packet is a command to a unit, those whose unit takes it; the others are noted."""
     N = noc(S)
     full = sockets(S).full
@@ -101,7 +112,8 @@ def accepted(S, word, commands):
     while commands != 0:
         bit = commands & -commands
         commands ^= bit
-        unit = np.int64(packet(N.p_packets, first_packet(S, (word << WORD_SHIFT) | ctz(bit))).unit)
+        index = first_packet(S, np.int64(REQUESTS), (word << WORD_SHIFT) | ctz(bit), output)
+        unit = np.int64(packet(N.p_packets, index).unit)
         if (full >> unit) & 1 == 0:
             taken |= bit
         else:
@@ -120,14 +132,14 @@ def takeable_in_part(S, output, slice_full):
     any_other = np.int64(0)
     for word in range(T.input_words):
         requests = load(O.p_requests, word)
-        commands = commands_among(S, word, requests)
+        commands = commands_among(S, output, word, requests)
         others = requests ^ commands
         any_command |= commands
         any_other |= others
         if slice_full != 0:
             others = np.int64(0)
         if sockets(S).full != 0:
-            commands = accepted(S, word, commands)
+            commands = accepted(S, output, word, commands)
         store(N.p_takeable, word, others | commands)
     if slice_full != 0:
         if any_other != 0 and mask_has(T.p_blocked, output) == 0:  # it says when it has room: l2_queue.output_unblock
@@ -238,7 +250,27 @@ def grant(S, net, output):
     requests = takeable(S, output) if net == REQUESTS else O.p_requests
     if requests == 0:
         return np.int64(-1)
+    if T.p_lanes != 0:
+        for word in range(T.input_words):
+            store(N.p_takeable, word, load(requests, word) & (load(T.p_busy, word) ^ -1))
+        requests = N.p_takeable
     return mask_next(requests, T.input_words, O.pointer)
+
+
+@compiled(void, S_t, i64, i64, i64)
+def lane_sent(S, net, output, port):
+    """The first packet of a lane has left: the next one asks from the next cycle on (its input is busy in this one)."""
+    N = noc(S)
+    T = network(N.p_networks, net)
+    O = output_port(T.p_outputs, output)
+    L = lane(T.p_lanes, port * T.outputs + output)
+    mask_remove(T.p_sending, port)
+    mask_remove(O.p_requests, port)
+    L.head = packet(N.p_packets, np.int64(L.head)).next
+    if L.head >= 0:
+        lane_raise(S, net, port, output)
+    if mask_any(O.p_requests, T.input_words) == 0:
+        mask_remove(T.p_active, output)
 
 
 @compiled(void, S_t, i64, i64, i64)
@@ -248,24 +280,31 @@ def send_flit(S, net, output, port):
     T = network(N.p_networks, net)
     O = output_port(T.p_outputs, output)
     I = input_port(T.p_inputs, port)
-    index = load(I.p_ring, I.head & I.ring_mask)
+    index = first_packet(S, net, port, output)
     P = packet(N.p_packets, index)
     taken = min(N.speedup, np.int64(P.flits)) if net == REQUESTS else np.int64(1)
     P.flits -= taken
     I.used_flits -= taken
     mask_add(T.p_freed, port)
+    if T.p_lanes != 0:
+        mask_add(T.p_busy, port)
     if P.flits > 0 and P.separate == 0:
         O.locked = port
+        if T.p_lanes != 0:
+            mask_add(T.p_sending, port)
         return
     O.locked = -1
     O.pointer = port + 1 if port + 1 < T.inputs else 0
     if P.flits > 0:
         return
-    mask_remove(O.p_requests, port)
-    if mask_any(O.p_requests, T.input_words) == 0:
-        mask_remove(T.p_active, output)
-    I.head += 1
-    mask_add(T.p_advanced, port)
+    if T.p_lanes != 0:
+        lane_sent(S, net, output, port)
+    else:
+        mask_remove(O.p_requests, port)
+        if mask_any(O.p_requests, T.input_words) == 0:
+            mask_remove(T.p_active, output)
+        I.head += 1
+        mask_add(T.p_advanced, port)
     if net == REQUESTS and N.output_flits > 0:
         to_receiver(S, output, index)
     else:
@@ -273,9 +312,28 @@ def send_flit(S, net, output, port):
 
 
 @compiled(void, S_t, i64)
+def lanes_tick(S, net):
+    """One network cycle of a direction with lanes: outputs grant in turn, from another one on in every cycle."""
+    N = noc(S)
+    T = network(N.p_networks, net)
+    output = N.cycle % T.outputs
+    for _ in range(T.outputs):
+        if mask_has(T.p_active, output) != 0:
+            port = grant(S, net, output)
+            if port >= 0:
+                send_flit(S, net, output, port)
+        output = output + 1 if output + 1 < T.outputs else np.int64(0)
+    for word in range(T.input_words):
+        store(T.p_busy, word, load(T.p_sending, word))
+
+
+@compiled(void, S_t, i64)
 def crossbar_tick(S, net):
     """One network cycle of one direction."""
     T = network(noc(S).p_networks, net)
+    if T.p_lanes != 0:
+        lanes_tick(S, net)
+        return
     for word in range(T.output_words):
         outputs = load(T.p_active, word)
         while outputs != 0:

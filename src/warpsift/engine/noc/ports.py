@@ -2,7 +2,8 @@
 
 There are two networks: 0 carries requests (inputs: SMs, then unit ports; outputs: L2 slices), 1 carries replies
 (inputs: L2 slices; outputs: SMs, then unit ports). Every input has one queue, bounded in flits: the sender asks
-`noc_room` before it injects, and waits when there is none (back-pressure). `crossbar.py` arbitrates.
+`noc_room` before it injects, and waits when there is none (back-pressure). Where the machine has `virtual_outputs`, an
+input of the request network keeps a queue per output within that bound. `crossbar.py` arbitrates.
 
 A packet names its client by port and a token that only the client understands, so that any unit can read and write
 through the same L2: send a packet with your port and token, get the same packet back as reply, once for each group
@@ -76,9 +77,11 @@ INPUT = np.dtype(
     ],
     align=True,
 )
+LANE = np.dtype([("head", np.int32), ("tail", np.int32)], align=True)  # packets of an input for one output; -1: none
+LANE_SHIFT = 16  # of the output in the second argument of EV_PORT_READY
 OUTPUT = np.dtype(
     [
-        ("p_requests", np.int64),  # mask of inputs whose first packet wants this output
+        ("p_requests", np.int64),  # mask of inputs whose first packet (with lanes: of theirs) wants this output
         ("pointer", np.int64),  # round-robin: the input with the highest priority
         ("locked", np.int64),  # input that is in the middle of a packet, or -1
         ("blocked_since", np.int64),  # network cycle in which its slice was found full
@@ -104,6 +107,9 @@ NETWORK = np.dtype(
         ("p_draining", np.int64),  # outputs with packets in their buffer whose slice is not known to be full
         ("p_freed", np.int64),  # inputs that sent a flit since the main loop last looked
         ("p_advanced", np.int64),  # inputs whose first packet left in this cycle
+        ("p_lanes", np.int64),  # rows of LANE, outputs of an input side by side; 0: one queue per input
+        ("p_busy", np.int64),  # with lanes, masks: inputs that have sent in this cycle ...
+        ("p_sending", np.int64),  # ... or are in the middle of a packet
     ],
     align=True,
 )
@@ -148,6 +154,7 @@ network = accessor(NETWORK)
 input_port = accessor(INPUT)
 output_port = accessor(OUTPUT)
 packet = accessor(PACKET)
+lane = accessor(LANE)
 
 
 def packet_pool(machine: Machine) -> int:
@@ -186,11 +193,14 @@ def allocate(arena: Arena, machine: Machine) -> None:
         T.input_words, T.output_words = words_for(inputs), words_for(outputs)
         for mask in ("active", "blocked", "draining"):
             T[f"p_{mask}"] = arena.table(f"noc.{mask}{index}", np.int64, words_for(outputs))
-        for mask in ("freed", "advanced"):
+        for mask in ("freed", "advanced", "busy", "sending"):
             T[f"p_{mask}"] = arena.table(f"noc.{mask}{index}", np.int64, words_for(inputs))
         arena.arrays[f"noc.outputs{index}"]["locked"] = -1
         for port, row in enumerate(arena.arrays[f"noc.outputs{index}"]):
             row.p_requests = arena.table(f"noc.requests{index}.{port}", np.int64, words_for(inputs))
+        if index == REQUESTS and spec.virtual_outputs:
+            T.p_lanes = arena.table("noc.lanes", LANE, inputs * outputs)
+            arena.arrays["noc.lanes"][["head", "tail"]] = (-1, -1)
         if index == REQUESTS and spec.output_buffer_flits:
             size = 1 << (spec.output_buffer_flits + 3).bit_length()
             for port, row in enumerate(arena.arrays[f"noc.outputs{index}"]):
@@ -247,11 +257,45 @@ def noc_room(S, net, port, flits):
     return np.int64(0)
 
 
+@compiled(void, S_t, i64, i64, i64)
+def lane_raise(S, net, port, output):
+    """The first packet of a lane asks for its output, now or when it has come through the pipeline."""
+    N = noc(S)
+    T = network(N.p_networks, net)
+    P = packet(N.p_packets, np.int64(lane(T.p_lanes, port * T.outputs + output).head))
+    if P.ready <= S.now:
+        mask_add(output_port(T.p_outputs, output).p_requests, port)
+        mask_add(T.p_active, output)
+    else:
+        wheel_push(S, P.ready, EV_PORT_READY, net, (output << LANE_SHIFT) | port)
+
+
+@compiled(void, S_t, i64, i64, i64)
+def lane_append(S, net, port, index):
+    """Put a packet into the lane of its output."""
+    N = noc(S)
+    T = network(N.p_networks, net)
+    P = packet(N.p_packets, index)
+    output = np.int64(P.destination)
+    L = lane(T.p_lanes, port * T.outputs + output)
+    P.next = -1
+    if L.head >= 0:
+        packet(N.p_packets, np.int64(L.tail)).next = index
+        L.tail = index
+        return
+    L.head = index
+    L.tail = index
+    lane_raise(S, net, port, output)
+
+
 @compiled(void, S_t, i64, i64)
 def noc_raise(S, net, port):
     """The first packet of an input port asks for its output, now or when it has come through the pipeline."""
     N = noc(S)
     T = network(N.p_networks, net)
+    if T.p_lanes != 0:
+        lane_raise(S, net, port & ((1 << LANE_SHIFT) - 1), port >> LANE_SHIFT)
+        return
     I = input_port(T.p_inputs, port)
     P = packet(N.p_packets, load(I.p_ring, I.head & I.ring_mask))
     if P.ready <= S.now:
@@ -290,9 +334,13 @@ def noc_inject(S, net, port, index):
     if N.ideal != 0:
         wheel_push(S, P.ready, EV_NOC_DELIVER, net, index)
         return
-    I = input_port(network(N.p_networks, net).p_inputs, port)
+    T = network(N.p_networks, net)
+    I = input_port(T.p_inputs, port)
+    I.used_flits += P.flits
+    if T.p_lanes != 0:
+        lane_append(S, net, port, index)
+        return
     store(I.p_ring, I.tail & I.ring_mask, index)
     I.tail += 1
-    I.used_flits += P.flits
     if I.tail - I.head == 1:
         noc_raise(S, net, port)
