@@ -1,9 +1,9 @@
 """A leap: warps go on without time, so that what follows can be timed again.
 
-Warps take turns, each up to the instruction that would wait for memory or for shared memory, and are then out of turn
-for as long as that takes when nothing else is in its way: so a leap has a time of its own, `REACHED`, and warps go on
-about as far as they would have. Barriers hold, CTAs end and others take their place; but the clock stands still and
-nothing is counted. Caches are touched (`touch.py`), so that they are warm behind it.
+Warps take turns (`leap_turns.py`), each up to the instruction that would wait, and are then out of turn for as long as
+that takes: so a leap has a time of its own, `REACHED`, and warps go on about as far as they would have. Barriers hold,
+CTAs end and others take their place; but the clock stands still and nothing is counted. Caches are touched
+(`touch.py`), so that they are warm behind it. A long leap passes over CTAs first (`passing_over.py`).
 
 What is in flight when a leap begins stays in flight and comes back behind it. The warp that then lies in the slot of
 the one that asked waits for it in its place. So queues are as full and as many warps wait behind a leap as before it.
@@ -28,36 +28,42 @@ from warpsift.engine.core.wheel import (
     wheel,
 )
 from warpsift.engine.core.words import load, store
-from warpsift.engine.leap.touch import touch_op
+from warpsift.engine.leap.leap_order import (
+    FEW,
+    FINAL,
+    FLOOR,
+    FRESH,
+    LEAPT,
+    MOST_OPS,
+    OPS,
+    P_BUSY,
+    P_COUNTS,
+    REACHED,
+    UNTIL,
+)
+from warpsift.engine.leap.leap_turns import forget_ranks, leap_round
+from warpsift.engine.leap.passing_over import pass_over
 from warpsift.engine.machine_cycle import NEED_WORK
 from warpsift.engine.sm.dispatch import dispatch_tick
 from warpsift.engine.sm.sm_state import (
     AT_BARRIER,
     BLOCKED,
-    CTAS,
     EMPTY,
     FINISHED,
     MEMORY_OPS,
     SLOT_ROWS,
     WAIT_MEMORY,
     WARPS,
-    cta_row,
     memory_op,
-    op_row,
     scheduler_row,
     slot_row,
     sm_row,
     sms,
     warp_row,
 )
-from warpsift.engine.sm.warps import barrier_release, slots_needed, warp_finish, warp_ready
-from warpsift.simt.stream import ALU, BARRIER, NO_SLOT, SHARED
+from warpsift.engine.sm.warps import slots_needed, warp_finish, warp_ready
+from warpsift.simt.stream import NO_SLOT
 
-LEAPT, FEW = 4, 5  # what a leap answers beside NEED_WORK: it is where it should be, or few warps are left
-# The order of a leap and what came of it, words of a table.
-UNTIL, FINAL, FLOOR, FRESH, MOST_OPS, LATENCY, P_BUSY, P_COUNTS, P_WAKE = range(9)
-REACHED, OPS, TRANSACTIONS, INSTRUCTIONS, WORDS = range(9, 14)
-QUANTUM = 32  # cycles of a leap's time between two looks at all warps: about a shared-memory access
 BUSY_MASK = (1 << 32) - 1  # of a word that holds what a warp slot has in flight, and above that what it waits for
 NOBODY = WARPS - 1  # the row of an SM's table in which no warp is ever resident
 
@@ -171,61 +177,6 @@ def fill_sms(S):
             return np.int64(0)
 
 
-@compiled(void, i64, i64, i64)
-def tally(p, index, amount):
-    store(p, index, load(p, index) + amount)
-
-
-@compiled(void, S_t, i64, i64, i64, i64)
-def leap_over(S, p, sm, slot, warm):
-    """A memory instruction of a warp, whose next record is behind it already."""
-    C = sms(S)
-    W = warp_row(C.p_warps, sm * WARPS + slot)
-    op = op_row(W.p_ops, np.int64(W.pc) - 1)
-    tally(p, np.int64(OPS), np.int64(1))
-    tally(p, np.int64(TRANSACTIONS), np.int64(op.transactions))
-    if op.slot != NO_SLOT:
-        bit = np.int64(1) << np.int64(op.slot)
-        W.busy |= bit
-        W.shared_slots = W.shared_slots | bit if op.kind == SHARED else W.shared_slots & (bit ^ -1)
-    if warm != 0:
-        touch_op(S, sm, cta_row(C.p_ctas, sm * CTAS + W.cta).chunk, np.int64(W.pc) - 1)
-
-
-@compiled(i64, S_t, i64, i64, i64, i64)
-def leap_warp(S, p, sm, slot, warm):
-    """A warp's turn, up to where it would wait; for how many cycles it would be busy and wait."""
-    C = sms(S)
-    W = warp_row(C.p_warps, sm * WARPS + slot)
-    cycles = np.int64(0)
-    while W.pc < W.end:
-        op = op_row(W.p_ops, W.pc)
-        held = np.int64(op.wait) & W.busy
-        if held != 0:
-            W.busy &= held ^ -1
-            return cycles + (load(p, np.int64(LATENCY)) if held & (W.shared_slots ^ -1) else C.shared_latency)
-        W.pc += 1
-        if op.kind == ALU:
-            tally(p, np.int64(INSTRUCTIONS), np.int64(op.count))
-            cycles += np.int64(op.detail) * C.alu_latency
-            continue
-        tally(p, np.int64(INSTRUCTIONS), np.int64(1))
-        cycles += 1
-        if op.kind != BARRIER:
-            leap_over(S, p, sm, slot, warm)
-        elif W.pc < W.end:
-            A = cta_row(C.p_ctas, sm * CTAS + W.cta)
-            W.state = AT_BARRIER
-            W.wait = 0
-            A.arrived += 1
-            A.at_barrier |= np.int64(1) << slot
-            barrier_release(S, sm, np.int64(W.cta))
-            return cycles
-    W.busy = 0
-    warp_finish(S, sm, slot)
-    return cycles
-
-
 @compiled(i64, S_t)
 def live_warps(S):
     C = sms(S)
@@ -235,30 +186,15 @@ def live_warps(S):
     return live
 
 
-@compiled(void, S_t, i64)
-def leap_round(S, p):
-    """The turns of all warps whose time has come."""
-    C = sms(S)
-    now = load(p, np.int64(REACHED))
-    p_wake = load(p, np.int64(P_WAKE))
-    warm = np.int64(1) if load(p, np.int64(MOST_OPS)) == 0 else np.int64(0)
-    for sm in range(C.sms):
-        if sm_row(C.p_sms, sm).warps_resident == 0:
-            continue
-        for row in range(sm * WARPS, (sm + 1) * WARPS - 1):
-            state = warp_row(C.p_warps, row).state
-            if state != EMPTY and state != AT_BARRIER and load(p_wake, np.int64(row)) <= now:
-                cycles = leap_warp(S, p, np.int64(sm), np.int64(row - sm * WARPS), warm)
-                store(p_wake, np.int64(row), now + cycles)
-    store(p, np.int64(REACHED), now + QUANTUM)
-
-
 @entry("leaps of sampled runs", i64, S_t, i64)
 def leap(S, p):
     """Rounds up to the time that is ordered (LEAPT), until few warps are left at the end (FEW), or CTAs lack."""
     C = sms(S)
     if load(p, np.int64(FRESH)) != 0:
         lend_scoreboards(S, p)
+    forget_ranks(S, p)
+    if pass_over(S, p) != 0:
+        return np.int64(NEED_WORK)
     start_delay = C.cta_start
     C.cta_start = 0
     status = np.int64(LEAPT)

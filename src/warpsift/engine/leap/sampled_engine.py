@@ -18,9 +18,18 @@ from warpsift.engine import checks
 from warpsift.engine.core.arena import FOREVER
 from warpsift.engine.engine import Engine
 from warpsift.engine.engine_error import EngineError
-from warpsift.engine.leap import leap as leaping
-from warpsift.engine.leap import schedule
-from warpsift.engine.leap.sampled_launch import DRAM_SECTORS, Leap, SampledLaunch, Window
+from warpsift.engine.leap import leap_order, schedule
+from warpsift.engine.leap.leap import leap
+from warpsift.engine.leap.leap_turns import QUANTUM
+from warpsift.engine.leap.sampled_launch import (
+    DRAM_SECTORS,
+    INSTRUCTIONS,
+    LEAP_TIME,
+    TRANSACTIONS,
+    Leap,
+    SampledLaunch,
+    Window,
+)
 from warpsift.engine.leap.touch import touch_lines, touch_ops
 from warpsift.engine.machine_cycle import NEED_WORK, PAUSED
 from warpsift.engine.main_loop import NO_UNIT, run
@@ -65,15 +74,20 @@ class SampledEngine(Engine):
         super().__init__(machine, units, progress=progress)
         self.sampled: list[SampledLaunch] = []
         self._schedule = schedule.Schedule(sample)
-        self._order = np.zeros(leaping.WORDS, np.int64)
+        self._order = np.zeros(leap_order.WORDS, np.int64)
         self._p_order = self._arena.adopt("leap.order", self._order)
         slots = machine.sm.count * sm_state.WARPS
         self._already = np.random.default_rng(1).random(
             slots
         )  # share of its latency that a load is still in flight for
-        self._p_wake = self._arena.table("leap.wake", np.int64, slots)
-        self._p_busy = self._arena.table("leap.busy", np.int64, slots)
-        self._p_counts = self._arena.table("leap.counts", sm_state.IN_FLIGHT, slots * sm_state.SLOT_ROWS)
+        self._tables = {
+            leap_order.P_WAKE: self._arena.table("leap.wake", np.int64, slots),
+            leap_order.P_BUSY: self._arena.table("leap.busy", np.int64, slots),
+            leap_order.P_COUNTS: self._arena.table("leap.counts", sm_state.IN_FLIGHT, slots * sm_state.SLOT_ROWS),
+            leap_order.P_RANKED: self._arena.table("leap.ranked", np.int64, slots),
+            leap_order.P_FREE: self._arena.table("leap.free", np.int64, machine.sm.count),
+            leap_order.P_NEXT: self._arena.table("leap.next", np.int64, machine.sm.count),
+        }
         self._few = machine.sm.count * machine.sm.warps * schedule.FEW_WARPS
         self._leapt, self._mode = False, TAIL
 
@@ -197,6 +211,7 @@ class SampledEngine(Engine):
             self._mode, self._until, self._begun = WINDOW, self.cycle + schedule.WINDOW_CYCLES, self.cycle
             self._opened, self._opened_ops, self._opened_sms = self._state(), self._ops_done(), self._sms()
             self._opened_rows, self._begun_ops = set(self._live), self._opened_ops
+            self._opened_lines = self._lines_done()
         elif self._mode == WINDOW:
             self._close_window()
         else:
@@ -224,6 +239,10 @@ class SampledEngine(Engine):
         sm = self._record("sm")
         return sum(int(sm[f"{kind}_instructions"]) for kind in ("load", "store", "atomic", "shared", "unit"))
 
+    def _lines_done(self) -> int:
+        """Line transactions and commands of this launch that the load-store units have handled."""
+        return int(self._arena.arrays["arrays"]["l1_transactions"].sum()) + int(self._record("sm").unit_instructions)
+
     def _sms(self) -> dict[str, np.ndarray]:
         """The SMs as they are now, but for what is in flight."""
         arrays = self._arena.arrays
@@ -246,27 +265,45 @@ class SampledEngine(Engine):
         self._record("sm").chunk_tail = tail
         self._arena.arrays["sm.chunk_queue"][...] = queue
         self._give_order(FOREVER, ops)
-        self._order[leaping.FINAL], self._order[leaping.FLOOR] = 1, 0
-        leaping.leap(self._S, self._p_order)
+        self._order[leap_order.FINAL], self._order[leap_order.FLOOR] = 1, 0
+        leap(self._S, self._p_order)
         self._set_sms(now)
-        return self._leapt_work() * ops / max(int(self._order[leaping.OPS]), 1)  # sectors are the window's own
+        return self._leapt_work() * ops / max(int(self._order[leap_order.OPS]), 1)  # sectors are the window's own
 
     def _give_order(self, until: int, most_ops: int = 0) -> None:
         order = self._order
         order[:] = 0
-        order[leaping.P_BUSY], order[leaping.P_COUNTS] = self._p_busy, self._p_counts
-        order[leaping.UNTIL], order[leaping.FRESH] = until, 1
-        order[leaping.P_WAKE], order[leaping.LATENCY] = self._p_wake, self._latency
+        for place, table in self._tables.items():
+            order[place] = table
+        order[leap_order.UNTIL], order[leap_order.FRESH] = until, 1
+        order[leap_order.LATENCY], order[leap_order.PACE] = self._latency, self._pace
         warps = self._arena.arrays["sm.warps"]
         waits = (warps["state"] == sm_state.BLOCKED) | (warps["state"] == sm_state.FINISHED)
         self._arena.arrays["leap.wake"][:] = waits * (self._latency * self._already).astype(np.int64)
+        self._arena.arrays["leap.free"][:] = 0
         self._touched_before = self._touched()
-        order[leaping.FLOOR] = max(int(self._few), int(self._live_warps() * schedule.LEFT_WARPS))
-        order[leaping.MOST_OPS] = most_ops
+        order[leap_order.FLOOR] = max(int(self._few), int(self._live_warps() * schedule.LEFT_WARPS))
+        order[leap_order.MOST_OPS] = most_ops
 
     def _leapt_work(self) -> np.ndarray:
-        told = self._order[[leaping.REACHED, leaping.TRANSACTIONS, leaping.INSTRUCTIONS]]
+        told = self._order[[leap_order.REACHED, leap_order.TRANSACTIONS, leap_order.INSTRUCTIONS]]
         return np.array([*told, self._touched() - self._touched_before], float)
+
+    def _passed_work(self, leapt: np.ndarray) -> np.ndarray:
+        """The work of what a leap has passed over: time and sectors are not known, but as in the leap behind it."""
+        transactions = int(self._order[leap_order.PASSED_TRANSACTIONS])
+        instructions = int(self._order[leap_order.PASSED_INSTRUCTIONS])
+        by = TRANSACTIONS if leapt[TRANSACTIONS] else INSTRUCTIONS
+        share = (transactions if by == TRANSACTIONS else instructions) / max(leapt[by], 1)
+        return np.array([leapt[LEAP_TIME] * share, transactions, instructions, leapt[DRAM_SECTORS] * share])
+
+    def _measure(self, counters: dict[str, int]) -> None:
+        """How long loads took in a window, and the load-store units for a line."""
+        loads, waited = counters["loads_completed"], counters["load_latency_cycles"]
+        self._latency = max(1, waited // loads) if loads else 1
+        refused = counters["l1_reservation_fails"] + counters["l1_network_blocked_cycles"]
+        lines = max(self._lines_done() - self._opened_lines, 1)
+        self._pace = round(leap_order.PACE_ONE * (1 + refused / lines))
 
     def _close_window(self) -> None:
         """Note what the window has seen, and order the leap behind it."""
@@ -275,26 +312,29 @@ class SampledEngine(Engine):
         if ops == 0 or counters["resident_warp_cycles"] <= self._few * counters["cycles"]:
             self._mode, self._until = SETTLING, self.cycle + schedule.WINDOW_CYCLES  # few warps cost little to time
             return
-        loads, waited = counters["loads_completed"], counters["load_latency_cycles"]
-        self._latency = max(1, waited // loads) if loads else 1
+        self._measure(counters)
         work = self._rehearse(ops)
         work[DRAM_SECTORS] = counters["l2_fills"] + counters["l2_writebacks"]
         self._now.windows.append(Window(work, counters))
         windows = self._schedule.leap_windows(self._now.kind, len(self._now.windows))
-        self._give_order(max(leaping.QUANTUM, round(work[0] * windows)))
+        touched = min(windows, schedule.TOUCHED_WINDOWS)
+        self._give_order(max(QUANTUM, round(work[LEAP_TIME] * windows)))
+        self._order[leap_order.IN_ALL] = round(work[INSTRUCTIONS] * windows)
+        self._order[leap_order.TO_PASS] = round(work[INSTRUCTIONS] * (windows - touched))
         self._mode = LEAP
 
     def _leap(self, final: bool) -> int:
         order = self._order
-        order[leaping.FINAL] = int(final)
-        status = int(leaping.leap(self._S, self._p_order))
+        order[leap_order.FINAL] = int(final)
+        status = int(leap(self._S, self._p_order))
         self._leapt = True
-        order[leaping.FRESH] = 0
+        order[leap_order.FRESH] = 0
         if int(self._S.error):
             raise EngineError(checks.explain(self))
         if status == NEED_WORK:
             return status
-        self._now.leaps.append(Leap(self._leapt_work(), len(self._now.windows)))
+        work = self._leapt_work()
+        self._now.leaps.append(Leap(work + self._passed_work(work), len(self._now.windows)))
         few = self._live_warps() <= self._few
         self._mode, self._until = (TAIL, FOREVER) if few else (SETTLING, self.cycle + schedule.SETTLING_CYCLES)
         self._begun, self._begun_ops = self.cycle, self._ops_done()

@@ -23,6 +23,9 @@ LONGEST = 6  # ... but no longer than so many windows
 FEW_WARPS = 1 / 128  # of those that the machine holds: as few are timed, since they cost little
 LEFT_WARPS = 1 / 2  # of those at its begin: where as few are left at the end of a launch, a leap ends
 FIRST_LEAP, GROWTH = 1, 0.75  # windows, and by how many the leap behind each is longer
+# Windows at the end of a leap in which caches are touched; CTAs before are passed over. At the DRAM's full bandwidth
+# six windows bring the L2 of each shipped machine twice or more.
+TOUCHED_WINDOWS = 6
 FIRST_ALIKE = 2  # launches of a size
 VARIED = 0.4  # by which share leaps are longer or shorter than usual
 FIRST_TIMED = 4  # launches of a kind: fewer say too little of how its cycles follow from its work
