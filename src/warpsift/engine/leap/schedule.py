@@ -22,7 +22,7 @@ WINDOW_ROUNDS, SETTLING_ROUNDS = 5, 3  # memory instructions of each warp that a
 LONGEST = 6  # ... but no longer than so many windows
 FEW_WARPS = 1 / 128  # of those that the machine holds: as few are timed, since they cost little
 LEFT_WARPS = 1 / 2  # of those at its begin: where as few are left at the end of a launch, a leap ends
-FIRST_LEAP, GROWTH = 1, 0.75  # windows, and by how many the leap behind each is longer
+FIRST_LEAP, GROWTH = 1.5, 1.3  # windows, and how many times longer the leap behind each next window is
 # Windows at the end of a leap in which caches are touched; CTAs before are passed over. At the DRAM's full bandwidth
 # six windows bring the L2 of each shipped machine twice or more.
 TOUCHED_WINDOWS = 6
@@ -50,5 +50,6 @@ class Schedule:
 
     def leap_windows(self, kind: Hashable, windows: int) -> float:
         """How many windows long the leap behind so many of a launch is; no two launches are seen at equal places."""
-        usual = min(self.sample - 1, FIRST_LEAP + GROWTH * windows + self.launches[kind] / 2)
+        grown = FIRST_LEAP * GROWTH ** min(windows, self.sample)
+        usual = min(self.sample - 1, grown + self.launches[kind] / 2)
         return usual * self.random.uniform(1 - VARIED, 1 + VARIED)

@@ -15,6 +15,7 @@ from warpsift.graph.graph_errors import GraphError
 GRAPH500 = (0.57, 0.19, 0.19)  # A, B, C of the Graph 500 benchmark, section "Generating the edge list"
 RMAT = (0.45, 0.15, 0.15)  # A, B, C of the GTgraph generator's default
 KRON_EDGE_FACTOR = 48  # of the DIMACS challenge's kron_g500-logn graphs, SCU paper table 5
+PIECE = 1 << 20  # arcs that are drawn at a time: what lies beside the arcs stays in the host's cache
 EDGE_FACTOR = 16  # Graph 500's and GAP's default
 
 
@@ -28,11 +29,13 @@ def rmat_arcs(
     sources = np.zeros(arcs, np.int32)
     targets = np.zeros(arcs, np.int32)
     for _ in range(scale):
-        draw = rng.random(arcs, dtype=np.float32)
-        lower = draw >= a + b
-        right = ((draw >= a) & ~lower) | (draw >= a + b + c)
-        sources = sources << 1 | lower
-        targets = targets << 1 | right
+        for first in range(0, arcs, PIECE):
+            part = slice(first, min(first + PIECE, arcs))
+            draw = rng.random(part.stop - first, dtype=np.float32)
+            lower = draw >= a + b
+            right = ((draw >= a) & ~lower) | (draw >= a + b + c)
+            sources[part] = sources[part] << 1 | lower
+            targets[part] = targets[part] << 1 | right
     return sources, targets
 
 
