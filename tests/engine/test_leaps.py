@@ -11,8 +11,11 @@ from warpsift.engine import Engine
 from warpsift.engine.core.jit import from_python
 from warpsift.engine.engine import EngineError
 from warpsift.engine.l2.address_map import first_row, slice_of
+from warpsift.engine.leap import leap_order, schedule
+from warpsift.engine.leap.leap import leap
 from warpsift.engine.leap.sampled_engine import SampledEngine
 from warpsift.engine.leap.touch import WRITES, touch_lines
+from warpsift.engine.sm import sm_state
 from warpsift.machines import load_machine
 from warpsift.units import resolve
 
@@ -96,3 +99,66 @@ def test_a_unit_that_learns_from_what_it_sees_is_refused():
     unit = resolve("next-line")
     with pytest.raises(EngineError, match="cannot be sampled: what it has seen decides what it does; leave out"):
         SampledEngine(load_machine("gtx980"), unit.components(), sample=20)
+
+
+def leapt_engine(pace: float, until: int, to_pass: int = 0, warps: list | None = None):
+    """One SM in which the load-store unit takes so many cycles for a line; behind a leap of so many cycles."""
+    engine = SampledEngine(load_machine("tx1", {"sm.count": 1}), sample=20)
+    streams = warps or [[load(0, [64 * number + line for line in range(32)], wait=1)] * 200 for number in range(8)]
+    Engine.begin(engine, launch(len(streams), 1))
+    engine._push(chunk(streams, len(streams)))
+    engine._latency, engine._pace = 100, round(pace * leap_order.PACE_ONE)
+    engine._give_order(until)
+    engine._order[leap_order.FINAL] = engine._order[leap_order.FLOOR] = 1
+    engine._order[leap_order.TO_PASS] = engine._order[leap_order.IN_ALL] = to_pass
+    leap(engine._S, engine._p_order)
+    return engine
+
+
+def done_by_age(engine) -> list[int]:
+    """Records that each resident warp is through with, the oldest first."""
+    warps = engine._arena.arrays["sm.warps"]
+    resident = warps[warps["state"] != sm_state.EMPTY]
+    in_order = resident[np.argsort(resident["age"])]
+    return (in_order["pc"] - in_order["end"] + 200).tolist()
+
+
+def test_the_oldest_warps_go_first_where_the_load_store_unit_is_behind():
+    free, held = leapt_engine(0.01, 6400), leapt_engine(1.0, 6400)
+    everyone, served = done_by_age(free), done_by_age(held)
+    assert len(everyone) == len(served) == 8
+    assert max(everyone) - min(everyone) <= 1 and min(everyone) > 40  # a turn per latency of 100 cycles
+    assert sum(served) == pytest.approx(6400 / 32, rel=0.05)  # 32 lines each, one per cycle
+    assert served == sorted(served, reverse=True) and served[0] > 40 and served[-1] < served[0] / 4
+    free.close()
+    held.close()
+
+
+def test_ctas_are_passed_over_and_counted_but_for_those_that_outlast_the_leap():
+    short, long = [load(0, [1, 2], wait=1)] * 10, [load(0, [3], wait=1)] * 500
+    engine = leapt_engine(1.0, 10_000, to_pass=45, warps=[short] * 20)
+    order = engine._order
+    assert order[leap_order.PASSED_INSTRUCTIONS] == 50 and order[leap_order.PASSED_TRANSACTIONS] == 100
+    assert order[leap_order.UNTIL] == 0  # all that was ordered is passed
+    assert engine._record("sm").ctas_completed == 5
+    engine.close()
+    engine = leapt_engine(1.0, 10_000, to_pass=100, warps=[short, short, long, short])
+    assert engine._order[leap_order.PASSED_INSTRUCTIONS] == 20
+    assert engine._order[leap_order.UNTIL] == 8_000 and engine._record("sm").ctas_dispatched >= 3
+    engine.close()
+
+
+def test_what_is_passed_over_is_part_of_the_work(monkeypatch):
+    monkeypatch.setattr(schedule, "TOUCHED_WINDOWS", 0.5)
+    engine = SampledEngine(load_machine("tx1"), sample=20)
+    passed = []
+    work = engine._passed_work
+    monkeypatch.setattr(engine, "_passed_work", lambda leapt: passed.append(work(leapt)) or passed[-1])
+    run(engine, 900, 20)
+    (launched,) = engine.sampled
+    full = run(Engine(load_machine("tx1")), 900, 20).counters
+    assert sum(work[2] for work in passed) > full.warp_instructions / 10
+    assert sum(leap.work[2] for leap in launched.leaps) + launched.timed.warp_instructions == full.warp_instructions
+    assert launched.timed.ctas_dispatched == launched.timed.ctas_completed == 900
+    assert not engine._live
+    engine.close()

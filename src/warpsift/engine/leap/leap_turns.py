@@ -1,9 +1,9 @@
 """Whose turn it is in a leap: on every SM the oldest warps first, as far as its load-store unit keeps up.
 
 A warp goes on up to the instruction that would wait for memory or for shared memory, and is then out of turn for as
-long as a load takes. A memory instruction takes the load-store unit for as many cycles as it has lines, times the `PACE` of
-the window before (which is above one where caches and network refuse). While the unit is behind, nobody gets in, and
-then the oldest warp is the first, as in `lsu_wake`. So where memory is the bottleneck few warps move at a time, which
+long as a load takes. A memory instruction takes the load-store unit for as many cycles as it has lines, times the
+`PACE` of the window before (which is above one where caches and network refuse). While the unit is behind, nobody gets
+in, and then the oldest warp is the first, as in `lsu_wake` (or another in every turn, where that is fair). So where memory is the bottleneck few warps move at a time, which
 find their lines in the caches, as they do when they are timed; with turns for all alike they would not.
 """
 
@@ -149,8 +149,9 @@ def leap_sm(S, p, sm):
         rank_warps(S, p_ranked, sm)
     following = np.int64(FOREVER)
     count = load(p_ranked, sm * WARPS + COUNT)
-    for place in range(count):
-        slot = load(p_ranked, sm * WARPS + place)
+    turned = now // QUANTUM if C.lsu_in_turn != 0 else np.int64(0)
+    for place in range(turned, turned + count):
+        slot = load(p_ranked, sm * WARPS + place % count)
         row = sm * WARPS + slot
         W = warp_row(C.p_warps, row)
         if W.state == EMPTY or W.state == AT_BARRIER:

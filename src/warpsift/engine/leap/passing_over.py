@@ -63,7 +63,7 @@ def pass_cta(S, p):
 
 @compiled(i64, S_t, i64)
 def pass_over(S, p):
-    """Pass over CTAs until as much is passed as ordered, and order less of a leap; 1 if more CTAs have to come first."""
+    """Pass over CTAs until as much is passed as ordered, and leap less; 1 if more CTAs have to come first."""
     if load(p, np.int64(TO_PASS)) == 0:
         return np.int64(0)
     while load(p, np.int64(PASSED_INSTRUCTIONS)) < load(p, np.int64(TO_PASS)):

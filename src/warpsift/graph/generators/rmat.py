@@ -60,18 +60,23 @@ def kron(
 ) -> CsrGraph:
     """An undirected Graph 500 Kronecker graph: node numbers shuffled, loops dropped, duplicates merged."""
     rng = np.random.default_rng(seed)
-    sources, targets = rmat_arcs(scale, edge_factor << scale, quadrants, rng)
+    ends = list(rmat_arcs(scale, edge_factor << scale, quadrants, rng))
     shuffled = rng.permutation(1 << scale).astype(np.int32)
-    return _undirected(shuffled[sources], shuffled[targets], 1 << scale)
+    for end in range(2):
+        ends[end] = shuffled[ends[end]]
+    return _undirected(ends, 1 << scale)
 
 
 def uniform(scale: int, edge_factor: int = EDGE_FACTOR, seed: int = 1) -> CsrGraph:
     """An undirected graph of edge_factor * 2^scale edges with uniform ends (GAP's `-u`), duplicates merged."""
     rng = np.random.default_rng(seed)
     ends = rng.integers(0, 1 << scale, (2, edge_factor << scale), dtype=np.int32)
-    return _undirected(ends[0], ends[1], 1 << scale)
+    return _undirected(list(ends), 1 << scale)
 
 
-def _undirected(sources: np.ndarray, targets: np.ndarray, nodes: int) -> CsrGraph:
+def _undirected(ends: list[np.ndarray], nodes: int) -> CsrGraph:
+    """Arcs both ways between two ends each. The list is emptied, so that only one copy of the arcs lives."""
+    targets, sources = ends.pop(), ends.pop()
     both = np.concatenate((sources, targets)), np.concatenate((targets, sources))
+    del sources, targets
     return CsrGraph(*csr_arrays(*both, None, nodes, merge_duplicates=True, drop_self_loops=True))
