@@ -3,8 +3,9 @@
 A warp goes on up to the instruction that would wait for memory or for shared memory, and is then out of turn for as
 long as a load takes. A memory instruction takes the load-store unit for as many cycles as it has lines, times the
 `PACE` of the window before (which is above one where caches and network refuse). While the unit is behind, nobody gets
-in, and then the oldest warp is the first, as in `lsu_wake` (or another in every turn, where that is fair). So where memory is the bottleneck few warps move at a time, which
-find their lines in the caches, as they do when they are timed; with turns for all alike they would not.
+in, and then the oldest warp is the first, as in `lsu_wake` (or another in every turn, where that is fair). So where
+memory is the bottleneck few warps move at a time, which find their lines in the caches, as they do when they are timed;
+with turns for all alike they would not.
 """
 
 from __future__ import annotations
