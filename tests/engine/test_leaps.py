@@ -11,7 +11,7 @@ from warpsift.engine import Engine
 from warpsift.engine.core.jit import from_python
 from warpsift.engine.engine import EngineError
 from warpsift.engine.l2.address_map import first_row, slice_of
-from warpsift.engine.leap import leap_order, schedule
+from warpsift.engine.leap import leap_order
 from warpsift.engine.leap.leap import leap
 from warpsift.engine.leap.sampled_engine import SampledEngine
 from warpsift.engine.leap.touch import WRITES, touch_lines
@@ -149,8 +149,8 @@ def test_ctas_are_passed_over_and_counted_but_for_those_that_outlast_the_leap():
 
 
 def test_what_is_passed_over_is_part_of_the_work(monkeypatch):
-    monkeypatch.setattr(schedule, "TOUCHED_WINDOWS", 0.5)
     engine = SampledEngine(load_machine("tx1"), sample=20)
+    monkeypatch.setattr(engine, "_touched_windows", 0.5)
     passed = []
     work = engine._passed_work
     monkeypatch.setattr(engine, "_passed_work", lambda leapt: passed.append(work(leapt)) or passed[-1])

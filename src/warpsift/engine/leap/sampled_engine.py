@@ -89,6 +89,7 @@ class SampledEngine(Engine):
             leap_order.P_NEXT: self._arena.table("leap.next", np.int64, machine.sm.count),
         }
         self._few = machine.sm.count * machine.sm.warps * schedule.FEW_WARPS
+        self._touched_windows = schedule.touched_windows(machine)
         self._leapt, self._mode = False, TAIL
 
     # ---- the sink -------------------------------------------------------------------------------------------
@@ -317,7 +318,7 @@ class SampledEngine(Engine):
         work[DRAM_SECTORS] = counters["l2_fills"] + counters["l2_writebacks"]
         self._now.windows.append(Window(work, counters))
         windows = self._schedule.leap_windows(self._now.kind, len(self._now.windows))
-        touched = min(windows, schedule.TOUCHED_WINDOWS)
+        touched = min(windows, self._touched_windows)
         self._give_order(max(QUANTUM, round(work[LEAP_TIME] * windows)))
         self._order[leap_order.IN_ALL] = round(work[INSTRUCTIONS] * windows)
         self._order[leap_order.TO_PASS] = round(work[INSTRUCTIONS] * (windows - touched))

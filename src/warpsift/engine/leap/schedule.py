@@ -15,6 +15,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from random import Random
 
+from warpsift.machines.spec import Machine
+
 RAMP_CYCLES = 4000  # a few times a loaded memory's latency: all SMs are full and their warps out of step
 WINDOW_CYCLES = 4000
 SETTLING_CYCLES = 2000
@@ -23,12 +25,20 @@ LONGEST = 6  # ... but no longer than so many windows
 FEW_WARPS = 1 / 128  # of those that the machine holds: as few are timed, since they cost little
 LEFT_WARPS = 1 / 2  # of those at its begin: where as few are left at the end of a launch, a leap ends
 FIRST_LEAP, GROWTH = 1.5, 1.3  # windows, and how many times longer the leap behind each next window is
-# Windows at the end of a leap in which caches are touched; CTAs before are passed over. At the DRAM's full bandwidth
-# six windows bring the L2 of each shipped machine twice or more.
-TOUCHED_WINDOWS = 6
+TOUCHED_WINDOWS = 6  # at the end of a leap in which caches are touched, at least; CTAs before are passed over ...
+TOUCHED_FILLS = 2  # ... and as long as DRAM at full bandwidth takes to fill the L2 so often
 FIRST_ALIKE = 2  # launches of a size
 VARIED = 0.4  # by which share leaps are longer or shorter than usual
 FIRST_TIMED = 4  # launches of a kind: fewer say too little of how its cycles follow from its work
+
+
+def touched_windows(machine: Machine) -> float:
+    """Windows at the end of a leap that touch caches: 6 on a GTX 980, 145 on an L40 with its L2 of 96 MB."""
+    dram = machine.dram
+    dram_bytes_per_cycle = (
+        dram.channels * dram.burst_bytes / dram.burst_clocks * dram.clock_mhz / machine.clocks.core_mhz
+    )
+    return max(TOUCHED_WINDOWS, TOUCHED_FILLS * machine.l2.size_bytes / dram_bytes_per_cycle / WINDOW_CYCLES)
 
 
 @dataclass
