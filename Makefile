@@ -42,7 +42,8 @@ test-quick: $(DEV)  ## run the tests that are quick: for the inner loop, under 9
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 test-busy: $(DEV)  ## run the tests as on a machine with ten times the load: 20 workers on two cores
-	$(BIN)/python -m pytest -n 20 --dist load -m "not long"
+	$(BIN)/python -m pytest -q tests/run/test_energy_of_runs.py tests/traces/test_traces_read.py  # compiles once, not 20 times
+	$(BIN)/python -m pytest -n 20 --dist loadfile
 
 check: $(DEV)    ## format, lint, types and all tests
 	$(BIN)/ruff format --check .
