@@ -32,8 +32,8 @@ def is_folder(path: str | os.PathLike[str]) -> bool:
 def check_output(path: Path, option: str, suffixes: Sequence[str] = ()) -> None:
     """Raise unless a file can be written there under a name with one of these endings; ask before a long run."""
     if suffixes and path.suffix.lower() not in suffixes:
-        forms = ", ".join(suffixes[:-1])
-        raise PathError(f"{option} {path}: name it something{forms} or {suffixes[-1]}")
+        others = ", ".join(suffixes[:-1])
+        raise PathError(f"{option} {path}: name it something{f'{others} or ' if others else ''}{suffixes[-1]}")
     if not is_folder(path.parent):
         raise PathError(f"{option} {path}: there is no folder {path.parent}")
     if is_folder(path):

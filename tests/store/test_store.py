@@ -305,7 +305,7 @@ def test_parts_of_results_are_those_of_the_whole(path):
 
 @pytest.mark.parametrize("numbers", ["NULL", "result"])
 @pytest.mark.parametrize(
-    "text", ['{"check":"pass","phases":[1,', "[1]", '{"phases":[]}', '{"check":1,"options":2}', "7"]
+    "text", ["", '{"check":"pass","phases":[1,', "[1]", '{"phases":[]}', '{"check":1,"options":2}', "7"]
 )
 def test_damaged_results_are_seen_in_parts_too(path, text, numbers):
     (point,) = points(1)
@@ -380,3 +380,13 @@ def test_impossible_machines_are_points_too():
     (point,) = plan([request])
     assert point.machine is None and "l2.size_bytes" in point.problem
     assert replace(point, problem=None) != point
+
+
+@pytest.mark.parametrize("column", ["request", "graph", "machine"])
+def test_an_empty_text_is_damage(path, column):
+    (point,) = points(1)
+    with Store(path) as ledger:
+        ledger.finish(point, RESULT, "host", 1.0)
+        ledger._db.execute(f"UPDATE runs SET {column} = ''")
+        with pytest.raises(StoreError, match=f"the {column} of run .* is not complete, or damaged"):
+            ledger.records()

@@ -31,3 +31,5 @@ def test_graphs_can_be_chosen(module):
 def test_a_paper_without_one():
     with pytest.raises(WaterfallError, match=r"^unknown paper 'isca'"):
         waterfall.study("isca", ["cond"], Path("none.db"), SweepOptions())
+    with pytest.raises(WaterfallError, match=r"^no graph: write --graphs"):
+        waterfall.study("scu", [], Path("none.db"), SweepOptions())

@@ -294,7 +294,7 @@ def waterfall(
       warpsift study waterfall mff --graphs dblp-2010
     """
     _check(plot)
-    from warpsift.report.charts import draw
+    from warpsift.report.charts import save
     from warpsift.studies import waterfall as module
     from warpsift.sweep import SweepOptions
 
@@ -306,7 +306,7 @@ def waterfall(
     stated = {each.claim: each.value for each in figure.paper_values}
     rows = [{"by graph": "", **row, "paper": stated[row["claim"]]} for row in figure.rows]
     columns = ["claim", "step", "kind", "value", "paper", "by graph"]
-    _show(rows, columns, (plot, lambda _, path: draw(figure).savefig(path)), as_json)
+    _show(rows, columns, (plot, lambda _, path: save(figure.matplotlib(), path)), as_json)
 
 
 @study.command("sampling", context_settings=CONTEXT)

@@ -295,11 +295,11 @@ class Store:
         wanted = tuple(statuses)
         rows = f"FROM runs WHERE +status IN ({', '.join('?' * len(wanted))})"
         with translated(self.path), no_collecting():
-            try:
-                if parts is None or self._version(self._db) == WITHOUT_NUMBERS:
-                    raise LeftOut
-                found = self._read(f"SELECT {_BRIEF} {rows}", wanted, Columns(self.path, parts, numbers=True))
-            except LeftOut:
+            found = None
+            if parts is not None and self._version(self._db) != WITHOUT_NUMBERS:
+                with contextlib.suppress(LeftOut):
+                    found = self._read(f"SELECT {_BRIEF} {rows}", wanted, Columns(self.path, parts, numbers=True))
+            if found is None:
                 found = self._read(f"SELECT {_COLUMNS} {rows}", wanted, Columns(self.path, parts))
         # Sorted here: SQLite would write all columns of all rows to a temporary file first.
         return sorted(found, key=lambda record: (record.finished_at or 0.0, record.key))

@@ -54,7 +54,7 @@ class Columns:
         self._numbers = numbers  # results are given as their numbers
         self._read_result = _read if parts is None else _PartsReader({*parts, *_NEEDED[RESULT], *_INNER[RESULT]})
         self._seen: dict[tuple[int, str], dict[str, Any]] = {}
-        self._last: list[tuple[str, dict[str, Any]]] = [("", {})] * len(_NAMES)
+        self._last: list[tuple[str | None, dict[str, Any]]] = [(None, {})] * len(_NAMES)
 
     def check(self, row: tuple[Any, ...]) -> None:
         """Raise unless every value is of its column's kind: a damaged file may hold any in any."""

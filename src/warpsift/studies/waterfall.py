@@ -26,7 +26,7 @@ FLOOR = "unit at its floor"
 
 
 class WaterfallError(WarpsiftError):
-    """A paper without a waterfall."""
+    """A paper without a waterfall, or no graph to run it on."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ def study(paper: str, graphs: Sequence[str], store: Path, options: SweepOptions)
     """The waterfall of one paper over these graphs, each as it is named: full size unless the name says a part."""
     if paper not in PAPERS:
         raise WaterfallError(unknown("paper", paper, list(PAPERS)))
+    if not graphs:
+        raise WaterfallError("no graph: write --graphs cond, or several separated by commas")
     module = import_module(PAPERS[paper])
     results = run_sweep(module.matrix(FULL, graphs), store, options)
     figure: Figure = module.figure(results, FULL, graphs)

@@ -1,10 +1,11 @@
 """Stream Compaction Unit: compaction, duplicate filtering and access grouping off the cores (Segura et al., ISCA 2019).
 
-scu_spec.py, scu_buffers.py   its numbers              scu_calls.py    the five operations, as a host calls them
+scu_spec.py, scu_buffers.py   its numbers              scu_api.py      the five operations, as a host calls them
 scu_operation.py, scu_walk.py, filtering.py, grouping.py   what they compute     scu_checks.py   wrong arguments
 scu_trace.py                  what the engine gets      drivers/, scu_frontier.py, scu_scheduling.py   algorithms
 scu_pipeline.py               the unit in the engine: stages; scu_probes.py, scu_memory.py, scu_state.py
-scu_component.py              Python's side of it       scu_costs.py, scu_floor.py   events, area; analytic floor
+scu_component.py              Python's side of it       scu_events.py, scu_area.py, scu_floor.py   prices, area, floor
+slice_*.py, slices/           probes at the L2 slices   iscu_socket.py, iscu/   filter and hash at the L2 slices
 """
 
 from __future__ import annotations
