@@ -31,6 +31,7 @@ from warpsift.studies.which_unit_map import (
     ahead_of_software,
     heat_figure,
     heat_rows,
+    joules_of,
     labels_of,
     sentences,
     table_rows,
@@ -193,9 +194,9 @@ def three_cells():
 
 def test_cells_say_winner_gain_and_what_holds_back_the_nearest_unit():
     rows = heat_rows(three_cells())
-    assert [row["says"] for row in rows] == ["M 2.00", "p 0.50\nM: lines", "S 2.00"]
+    assert [row["says"] for row in rows] == ["M 2.00 (1/4)", "p 0.50 (1/8)\nM: lines", "S 2.00"]
     assert [row["GPU"] for row in rows] == ["GTX 980: a unit wins 1 of 2"] * 2 + ["Tegra X1: a unit wins 1 of 1"]
-    assert labels_of(three_cells()) == {"ca": "ca 1/4, 1/8", "cond": "cond, real"}
+    assert labels_of(three_cells()) == {"ca": "ca", "cond": "cond, real"}
 
 
 def test_units_are_summed_up_by_what_holds_them_back():
@@ -238,10 +239,15 @@ def test_a_real_pair_from_the_store(tmp_path):
     asked = which_unit.wanted(case, TINY)
     run_sweep(asked.values(), tmp_path / "one.db", SweepOptions(workers=1, quiet=True))
     with Store(tmp_path / "one.db", readonly=True) as store:
-        (found,) = which_unit.stored_cells(StoredRuns(list(store.records()), "").record, TINY)
+        runs = StoredRuns(list(store.records()), "")
+    (found,) = which_unit.stored_cells(runs, (256, 512))
     assert (found.gpu, found.algorithm, found.graph) == case and found.size == "cond@1/512"
     assert set(found.values) == set(asked) and set(found.limits) == set(CONTENDERS)
     assert all(found.limits.values()) and found.values[found.best_software] > 0
+    assert found.possible == len(asked) and not found.smaller and not found.halves
+    (joules,) = which_unit.stored_cells(runs, (512,), joules_of)
+    assert joules.values["SCU"] == pytest.approx(runs.priced(asked["SCU"]).result["energy_by_gpu_idle"]["power_gate"])
+    assert not joules.limits and "software uJ" in table_rows([joules])[0]
 
 
 def test_stores_without_a_complete_pair_are_told(tmp_path):

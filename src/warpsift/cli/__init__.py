@@ -30,6 +30,7 @@ def application() -> Any:
         study_command,
         sweep_command,
         validate_command,
+        which_unit_command,
     )
     from warpsift.cli.app import app
 

@@ -53,7 +53,7 @@ def temporal_window(
     with Progress(f"temporal window on {graph}") as progress:
         rows = module.study(loaded, gpu=gpu, overrides=overrides_of(set_), note=progress.note)
     columns = ["window", "cycles", "requests", "after_l1", "after_l2", "after_l1_relative", "after_l2_relative"]
-    _show(rows, columns, (plot, module.plot), as_json)
+    show(rows, columns, (plot, module.plot), as_json)
 
 
 @study.command("caches", context_settings=CONTEXT)
@@ -86,7 +86,7 @@ def caches(
         choices = {"overrides": overrides_of(set_), "max_iterations": max_iterations}
         rows = module.study(loaded, names, gpu, choices, progress.note)
     columns = ["algorithm", "instead", "factor", "cycles", "dram_bytes", "speedup", "share_of_mff"]
-    _show(rows, columns, (plot, module.plot), as_json)
+    show(rows, columns, (plot, module.plot), as_json)
 
 
 @study.command("unrolling", context_settings=CONTEXT)
@@ -115,7 +115,7 @@ def unrolling(
         choices = {"overrides": overrides_of(set_), "max_iterations": max_iterations}
         rows = module.study(loaded, names, gpu, choices, progress.note)
     columns = ["algorithm", "unroll", "plain_cycles", "mff_cycles", "plain_gain", "mff_speedup"]
-    _show(rows, columns, (None, None), as_json)
+    show(rows, columns, (None, None), as_json)
 
 
 @study.command("successors", context_settings=CONTEXT)
@@ -144,104 +144,7 @@ def successors(
     with Progress(f"successors on {graph}") as progress:
         rows = module.study(loaded, names, gpu, overrides_of(set_), units.split(","), progress.note)
     columns = ["algorithm", "design", "cycles", "speedup", "energy", "flits", "mm2", "check"]
-    _show(rows, columns, (None, None), as_json)
-
-
-@study.command("modern", context_settings=CONTEXT)
-def modern(
-    graph: Annotated[str | None, typer.Option("--graph", "-g", help="Run every system on this graph.")] = None,
-    stores: Annotated[
-        list[Path] | None, typer.Option("--store", help="Runs nothing: from stores of 'reproduce which-unit'.")
-    ] = None,
-    gpu: GpuName = "a100",
-    algorithms: Annotated[str, typer.Option(help="Separated by commas.")] = "bfs,sssp,pagerank,wcc",
-    table: Annotated[Path | None, typer.Option("--table", help="Write the table to a .csv file.")] = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Software and units on a GPU of today, with the units' areas at its process.
-
-    \b
-    Example:
-      warpsift study modern --graph kron-15 --table modern.csv
-      warpsift study modern --graph kron-14 --gpu v100 --algorithms bfs
-      warpsift study modern --store reproduce-which-unit/results.db
-    """
-    if table is not None:
-        check_output(table, "--table", (".csv",))
-    from warpsift.report.progress import Progress
-    from warpsift.run.request import RequestError, algorithm_named
-    from warpsift.studies import modern_gpu as module
-
-    names = [algorithm_named(name).name for name in algorithms.split(",")]
-    if (graph is None) == (not stores):
-        raise RequestError("write either --graph GRAPH, to run, or --store FILE, for runs of 'reproduce which-unit'")
-    if graph is None:
-        rows = module.over_graphs([cell for cell in _cells_of(stores or []) if cell.algorithm in names], gpu)
-        columns = ["algorithm", "system", "graphs", "ahead", "median", "least", "most", "mm2", "die_percent"]
-    else:
-        loaded = load_for(graph, f"units on {gpu}, {graph}")
-        with Progress(f"units on {gpu}, {graph}") as progress:
-            rows = module.study(loaded, names, gpu, progress.note)
-        columns = ["algorithm", "system", "us", "speedup", "mm2", "die_percent"]
-    if table is not None:
-        module.write_csv(rows, table)
-    _show(rows, columns, (None, None), as_json)
-
-
-def _cells_of(stores: list[Path]) -> list[Any]:
-    """The complete pairs of graph and algorithm in these stores."""
-    from warpsift.run.request import RequestError
-    from warpsift.store.store import Store
-    from warpsift.studies.stored_runs import StoredRuns
-    from warpsift.studies.which_unit import stored_cells
-
-    records = []
-    for path in stores:
-        with Store(path, readonly=True) as store:
-            records += list(store.records())
-    cells = stored_cells(StoredRuns(records, "").record)
-    if not cells:
-        raise RequestError(
-            "no pair of graph and algorithm is complete in these stores; make one with "
-            "'warpsift reproduce which-unit --scale medium'"
-        )
-    return cells
-
-
-@study.command("which-unit", context_settings=CONTEXT)
-def which_unit(
-    stores: Annotated[list[Path], typer.Option("--store", help="A store of its runs; may be given several times.")],
-    table: Annotated[Path | None, typer.Option("--table", help="Write the table to a .csv file.")] = None,
-    plot: PlotOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Which unit suits which graph, from stored runs: the map, the table behind it, and who wins.
-
-    Runs nothing; `warpsift reproduce which-unit` makes the stores. Pairs of which a run is missing are left out.
-
-    \b
-    Example:
-      warpsift reproduce which-unit --scale medium
-      warpsift study which-unit --store reproduce-which-unit/results.db --table which-unit.csv --plot which-unit.png
-    """
-    _check(plot)
-    if table is not None:
-        check_output(table, "--table", (".csv",))
-    from warpsift.report.charts import save
-    from warpsift.studies import which_unit_map as shown
-
-    cells = _cells_of(stores)
-    figure = shown.heat_figure(cells, "which-unit", "Which unit suits which graph?")
-    if plot is not None:
-        save(figure.matplotlib(), plot)
-    if table is not None:
-        shown.write_csv(cells, table)
-    rows = shown.table_rows(cells)
-    _show(rows, ["gpu", "graph", "loaded", "algorithm", "winner", "gain", "best software"], (None, None), as_json)
-    if not as_json:
-        _show(shown.unit_rows(cells), ["gpu", "unit", "pairs", "ahead", "held back by"], (None, None), False)
-        for sentence in shown.sentences(cells):
-            console().print(sentence)
+    show(rows, columns, (None, None), as_json)
 
 
 @study.command("stand-ins", context_settings=CONTEXT)
@@ -306,7 +209,7 @@ def waterfall(
     stated = {each.claim: each.value for each in figure.paper_values}
     rows = [{"by graph": "", **row, "paper": stated[row["claim"]]} for row in figure.rows]
     columns = ["claim", "step", "kind", "value", "paper", "by graph"]
-    _show(rows, columns, (plot, lambda _, path: save(figure.matplotlib(), path)), as_json)
+    show(rows, columns, (plot, lambda _, path: save(figure.matplotlib(), path)), as_json)
 
 
 @study.command("sampling", context_settings=CONTEXT)
@@ -346,7 +249,7 @@ def sampling(
         "covered",
         "timed_share",
     ]
-    _show(rows, columns, (None, None), as_json)
+    show(rows, columns, (None, None), as_json)
     if not as_json:
         console().print(module.summary(rows))
 
@@ -357,7 +260,7 @@ def _check(plot: Path | None) -> None:
         check_output(plot, "--plot", PICTURES)
 
 
-def _show(rows: list[dict[str, Any]], columns: list[str], drawing: tuple[Path | None, Any], as_json: bool) -> None:
+def show(rows: list[dict[str, Any]], columns: list[str], drawing: tuple[Path | None, Any], as_json: bool) -> None:
     path, draw = drawing
     if path is not None:
         draw(rows, path)

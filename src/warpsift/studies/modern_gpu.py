@@ -118,7 +118,7 @@ def over_graphs(cells: Iterable[Cell], gpu: str) -> list[Row]:
         pairs = [cell for cell in mine if cell.algorithm == name]
         rows.append({"algorithm": name, "system": "plain, best style"} | _gains([1.0] * len(pairs)) | _share(gpu, 0.0))
         for unit in CONTENDERS:
-            gains = [cell.gain(unit) for cell in pairs if unit in cell.values]
+            gains = [found.gain(unit) for cell in pairs if (found := cell.of_unit(unit)) is not None]
             if gains:
                 rows.append({"algorithm": name, "system": unit} | _gains(gains) | _share(gpu, unit_mm2(unit, gpu)))
     return rows

@@ -58,6 +58,7 @@ class StoredRuns:
         for record in sorted(records, key=lambda r: r.finished_at or 0.0):
             if record.status == "done":
                 self._found[_asked(dict(record.request))] = record  # the newest stays
+        self.graphs = {str(record.request["graph"]) for record in self._found.values()}
 
     def request(self, algorithm: str, graph: str, gpu: str, unit: str, **changes: Any) -> Request:
         """The request of a run under this reading."""
@@ -68,6 +69,11 @@ class StoredRuns:
 
     def record(self, request: Request) -> Record | None:
         return self._found.get(_asked(request.as_dict()))
+
+    def priced(self, request: Request) -> Record | None:
+        """The record of a request with its energy at today's prices."""
+        record = self.record(request)
+        return None if record is None else record._replace(result=self._run(record))
 
     def pairs(self, graph: str, wanted: Callable[[str, int], Sequence[Request]]) -> tuple[str, list[list[Run]]]:
         """The largest size of a graph of which all wanted runs of a source are there, with one list per source."""

@@ -8,18 +8,20 @@ runs, vertex scheduling included, since styles are compared with each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from warpsift.algorithms import ALGORITHMS
 from warpsift.report.figures import COMMAND, Chart, Figure
 from warpsift.report.provenance import command_of
 from warpsift.run.request import Request, make_request
-from warpsift.store.store import Record
 from warpsift.studies import which_unit_why
-from warpsift.studies.scale import MEDIUM, Scale
+from warpsift.studies.scale import FULL, Scale
+from warpsift.studies.stored_runs import StoredRuns
 from warpsift.studies.which_unit_area import CONTENDERS, GPUS, area_note, machine_of
-from warpsift.studies.which_unit_map import Cell, cell_of, heat_figure, joules_of, seconds_of
+from warpsift.studies.which_unit_map import Cell, Figures, cell_of, heat_figure, joules_of, seconds_of
+from warpsift.studies.which_unit_sizes import largest, nearest
 from warpsift.sweep import Results
 
 Case = tuple[str, str, str]  # GPU, algorithm, graph
@@ -37,6 +39,8 @@ PARTS = {
     "dblp-2010": (1, 1), "cnr-2000": (2, 8), "amazon-2008": (4, 16), "dewiki-2013": (32, 64),
 }  # fmt: skip
 LONGER = ("sssp", "wcc")
+DENOMINATORS = (1, 2, 4, 8, 16, 32, 64)  # of the sizes that are looked for in stores, the whole graph first
+SAMPLE = 20  # of sampled runs (docs/sampling.md)
 # On the GTX 980 SSSP by a thread per vertex takes 1.2 to 11.6 times as long as near-far (all ten graphs, these sizes),
 # and WCC's label propagation 4.8 to 6.3 times as long as pointer jumping (cond, human, kron): no contenders.
 STYLES = {"sssp": ("frontier",), "wcc": ("jumping",)}
@@ -95,16 +99,41 @@ def cases(gpus: Sequence[str] = GPUS, names: Sequence[str] = NAMES) -> Iterator[
     return ((gpu, algorithm, graph) for gpu in gpus for algorithm in names for graph in GRAPHS)
 
 
-def stored_cells(find: Callable[[Request], Record | None], scale: Scale = MEDIUM) -> list[Cell]:
-    """The cells of which a store has every contender, but for those that may miss; the others are left out."""
+def stored_cells(
+    runs: StoredRuns, denominators: Sequence[int] = DENOMINATORS, value: Figures = seconds_of
+) -> list[Cell]:
+    """Every pair of which a store has runs, at the largest size that may stand for it, the smaller ones behind it."""
     cells = []
+    scales = [Scale(f"1/{each}", each, (1,)) for each in denominators]
     for case in cases():
-        asked = wanted(case, scale)
-        found = {name: record for name, request in asked.items() if (record := find(request)) is not None}
-        missing = set(asked) - set(found)
-        if found and all(name in CONTENDERS and CONTENDERS[name].may_miss for name in missing):
-            cells.append(cell_of(case, found))
+        loaded = [scale for scale in scales if scale.graph(case[2]) in runs.graphs]
+        sizes = [cell for scale in loaded if (cell := _stored_cell(runs, case, scale, value)) is not None]
+        if sizes:
+            cells.append(largest(sizes))
     return cells
+
+
+def _stored_cell(runs: StoredRuns, case: Case, scale: Scale, value: Figures) -> Cell | None:
+    """A pair at one size; a run in full goes before a sampled one. None without a run of software and one of a unit."""
+    find = runs.priced if value is joules_of else runs.record
+    asked = wanted(case, scale)
+    found = {}
+    for name, request in asked.items():
+        record = find(request) or find(replace(request, sample=SAMPLE))
+        if record is not None:
+            found[name] = record
+    kinds = {name in CONTENDERS for name in found}
+    return cell_of(case, found, value, len(asked)) if len(kinds) == 2 else None
+
+
+def whole_graphs(cells: Sequence[Cell]) -> list[Request]:
+    """The runs that would tell whether the answers of parts hold: their nearest contenders on the whole graph."""
+    asked = []
+    for cell in cells:
+        if cell.part:
+            possible = wanted((cell.gpu, cell.algorithm, cell.graph), FULL)
+            asked += [possible[name] for name in nearest(cell)]
+    return asked
 
 
 def _cells(results: Results, scale: Scale, value: Any, chosen: Sequence[Case], order: str = "") -> list[Cell]:

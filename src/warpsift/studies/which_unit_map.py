@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,25 +11,30 @@ from pathlib import Path
 from typing import Any
 
 from warpsift.report.figures import Chart, Figure
+from warpsift.run.sampling.relative_error import relative_half
 from warpsift.store.store import Record
 from warpsift.studies.which_unit_area import CONTENDERS
 from warpsift.studies.which_unit_limits import limit
 
 Run = Mapping[str, Any]
 SOFTWARE = "software"
-LETTERS = {name: contender.letter for name, contender in CONTENDERS.items()} | {SOFTWARE: "p"}
+TIE = "tie"  # of sampled runs: the intervals hold 1
+LETTERS = {name: contender.letter for name, contender in CONTENDERS.items()} | {SOFTWARE: "p", TIE: "="}
 GPU_TITLES = {"gtx980": "GTX 980", "tx1": "Tegra X1", "a100": "A100"}
 ALGORITHM_TITLES = {"bfs": "BFS", "sssp": "SSSP", "pagerank": "PageRank", "wcc": "WCC"}
 GOAL = 30  # pairs of 40 that a unit should win
 
 
-def seconds_of(run: Run) -> float:
-    return float(run["seconds"])
+Figures = Callable[[Run], Any]  # a number of a run, or its [low, high] of a sampled run's intervals
 
 
-def joules_of(run: Run) -> float:
+def seconds_of(run: Run) -> Any:
+    return run["seconds"]
+
+
+def joules_of(run: Run) -> Any:
     """SMs are power-gated while an SCU works: the most favourable of the three ways to count them."""
-    return float(run["energy_by_gpu_idle"]["power_gate"])
+    return run["energy_by_gpu_idle"]["power_gate"]
 
 
 @dataclass(frozen=True)
@@ -39,9 +45,13 @@ class Cell:
     algorithm: str
     graph: str
     values: Mapping[str, float]  # styles of the plain GPU, and units
-    limits: Mapping[str, str] = field(default_factory=dict)  # of units
+    limits: Mapping[str, str] = field(default_factory=dict)  # of units; of their time, so none where joules are asked
     size: str = ""  # the part of the graph, as it is loaded
     facts: Mapping[str, Any] = field(default_factory=dict)  # nodes, arcs, origin
+    halves: Mapping[str, float] = field(default_factory=dict)  # half of the 95 % interval of a sampled run, as a share
+    possible: int = 0  # contenders of this pair, whether they were run at this size or not
+    smaller: tuple[Cell, ...] = ()  # the same pair at smaller sizes, the larger first
+    millionths: str = "us"  # of the values
 
     @property
     def units(self) -> dict[str, float]:
@@ -66,22 +76,47 @@ class Cell:
         return self.gain(self.best_unit)
 
     @property
+    def part(self) -> str:
+        """`1/4`; nothing for the whole graph."""
+        return self.size.partition("@")[2]
+
+    def half(self, unit: str) -> float:
+        """Half of the 95 % interval of a unit's gain, as a share of it; 0 where nothing was sampled."""
+        return math.hypot(self.halves.get(unit, 0.0), self.halves.get(self.best_software, 0.0))
+
+    def is_ahead(self, unit: str) -> bool:
+        """Faster than the best software, by more than sampling leaves open."""
+        return self.gain(unit) * (1 - self.half(unit)) > 1
+
+    @property
     def winner(self) -> str:
-        return self.best_unit if self.best_gain > 1 else SOFTWARE
+        if self.is_ahead(self.best_unit):
+            return self.best_unit
+        return TIE if self.best_gain * (1 + self.half(self.best_unit)) > 1 else SOFTWARE
+
+    def of_unit(self, unit: str) -> Cell | None:
+        """The largest size at which a unit has been run."""
+        return next((cell for cell in (self, *self.smaller) if unit in cell.values), None)
 
 
 def cell_of(
-    case: tuple[str, str, str], records: Mapping[str, Record], value: Callable[[Run], float] = seconds_of
+    case: tuple[str, str, str],
+    records: Mapping[str, Record],
+    value: Figures = seconds_of,
+    possible: int = 0,
 ) -> Cell:
-    """A cell from the records of all its contenders."""
+    """A cell from the records of its contenders, out of so many possible ones."""
     runs = {name: dict(record.result or {}) for name, record in records.items()}
     best = min((run for name, run in runs.items() if name not in CONTENDERS), key=value)
-    limits = {name: limit(run, best) for name, run in runs.items() if name in CONTENDERS}
+    limits = {name: limit(run, best) for name, run in runs.items() if name in CONTENDERS and value is seconds_of}
     loaded = next(iter(records.values()))
     graph = loaded.graph
     facts = {"nodes": graph["nodes"], "arcs": graph["edges"], "origin": _origin(graph)}
     size = str(loaded.request["graph"])
-    return Cell(*case, {name: value(run) for name, run in runs.items()}, limits, size, facts)
+    values = {name: float(value(run)) for name, run in runs.items()}
+    halves = {name: relative_half(value(run["intervals"])) for name, run in runs.items() if "intervals" in run}
+    millionths = "uJ" if value is joules_of else "us"
+    return Cell(*case, values, limits, size, facts, halves, possible or len(records), millionths=millionths)
 
 
 def _origin(graph: Mapping[str, Any]) -> str:
@@ -89,14 +124,9 @@ def _origin(graph: Mapping[str, Any]) -> str:
 
 
 def labels_of(cells: Sequence[Cell]) -> dict[str, str]:
-    """`ca 1/4, 1/8`, `cond, real`: what of each graph was run, a size for each that some algorithm has."""
-    sizes: dict[str, dict[str, None]] = {}
-    real: dict[str, str] = {}
-    for cell in cells:
-        _, _, part = cell.size.partition("@")
-        sizes.setdefault(cell.graph, {})[part] = None
-        real[cell.graph] = ", real" if cell.facts.get("origin") == "real" else ""
-    return {graph: f"{graph} {', '.join(parts)}".strip() + real[graph] for graph, parts in sizes.items()}
+    """`cond, real`: the graphs, and whether their whole is the real one."""
+    real = {cell.graph for cell in cells if cell.facts.get("origin") == "real"}
+    return {cell.graph: cell.graph + (", real" if cell.graph in real else "") for cell in cells}
 
 
 def tally(cells: Sequence[Cell]) -> dict[str, int]:
@@ -106,7 +136,12 @@ def tally(cells: Sequence[Cell]) -> dict[str, int]:
 
 def ahead_of_software(cells: Sequence[Cell]) -> dict[str, int]:
     """How many pairs each unit wins against software alone, other units aside."""
-    return {name: sum(cell.gain(name) > 1 for cell in cells if name in cell.values) for name in CONTENDERS}
+    return {name: sum(cell.is_ahead(name) for cell in _sizes_of(name, cells)) for name in CONTENDERS}
+
+
+def _sizes_of(unit: str, cells: Sequence[Cell]) -> list[Cell]:
+    """Each pair at the largest size at which the unit has been run."""
+    return [found for cell in cells if (found := cell.of_unit(unit)) is not None]
 
 
 def unit_rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
@@ -114,12 +149,12 @@ def unit_rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     rows = []
     for gpu in {cell.gpu: None for cell in cells}:
         for name in CONTENDERS:
-            mine = [cell for cell in cells if cell.gpu == gpu and name in cell.values]
+            mine = _sizes_of(name, [cell for cell in cells if cell.gpu == gpu])
             if not mine:
                 continue
-            words = Counter(cell.limits[name] for cell in mine if cell.gain(name) <= 1).most_common()
+            words = Counter(cell.limits.get(name, "?") for cell in mine if not cell.is_ahead(name)).most_common()
             held = ", ".join(f"{word} {count}" for word, count in words)
-            won = sum(cell.gain(name) > 1 for cell in mine)
+            won = sum(cell.is_ahead(name) for cell in mine)
             rows.append({"gpu": gpu, "unit": name, "pairs": len(mine), "ahead": won, "held back by": held})
     return rows
 
@@ -130,9 +165,10 @@ def heat_rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
     labels = labels_of(cells)
     rows: list[dict[str, Any]] = []
     for cell in cells:
-        mark = f"{LETTERS[cell.winner]} {cell.best_gain:.2f}"
-        if cell.winner == SOFTWARE:
-            mark += f"\n{LETTERS[cell.best_unit]}: {cell.limits.get(cell.best_unit, '')}"
+        mark = f"{LETTERS[cell.winner]} {cell.best_gain:.2f}" + (f" ({cell.part})" if cell.part else "")
+        if cell.winner in (SOFTWARE, TIE):
+            held = cell.limits.get(cell.best_unit)
+            mark += f"\n{LETTERS[cell.best_unit]}" + (f": {held}" if held else "")
         row: dict[str, Any] = {"GPU": panels[cell.gpu], "graph": labels[cell.graph]}
         row |= {"algorithm": ALGORITHM_TITLES[cell.algorithm]}
         row |= {"gain": cell.best_gain, "winner": cell.winner, "says": mark, "best software": cell.best_software}
@@ -141,12 +177,16 @@ def heat_rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
 
 
 def _panel_title(gpu: str, cells: Sequence[Cell]) -> str:
-    units = sum(cell.winner != SOFTWARE for cell in cells)
+    units = sum(cell.winner in CONTENDERS for cell in cells)
     return f"{GPU_TITLES.get(gpu, gpu)}: a unit wins {units} of {len(cells)}"
 
 
 def heat_figure(cells: Sequence[Cell], name: str, title: str, notes: Sequence[str] = ()) -> Figure:
-    meanings = [f"{letter} {winner}" for winner, letter in LETTERS.items() if winner != SOFTWARE]
+    meanings = [f"{contender.letter} {name}" for name, contender in CONTENDERS.items()]
+    if any(cell.winner == TIE for cell in cells):
+        meanings.append("= a tie, within the intervals of sampled runs")
+    explained = "p plain GPU: software wins; below it the nearest unit and what holds it back"
+    parts = "in brackets the part of the graph, a stand-in; without, it is whole"
     chart = Chart(
         "heat",
         x="algorithm",
@@ -154,7 +194,7 @@ def heat_figure(cells: Sequence[Cell], name: str, title: str, notes: Sequence[st
         series="graph",
         facet="GPU",
         mark="says",
-        x_label=", ".join([*meanings, "p plain GPU: software wins; below it the nearest unit and what holds it back"]),
+        x_label=", ".join([*meanings, explained, parts]),
         y_label="best unit over best software",
         reference=1,
     )
@@ -178,13 +218,16 @@ def sentences(cells: Sequence[Cell]) -> list[str]:
 
 
 def table_rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """The table behind the map: a row per pair, with every unit's gain and what holds it back."""
+    """The table behind the map: a row per pair and size, with every unit's gain and what holds it back."""
     rows = []
-    for cell in cells:
+    shown = {id(cell) for cell in cells}
+    for cell in [each for largest in cells for each in (largest, *largest.smaller)]:
         row: dict[str, Any] = {"gpu": cell.gpu, "graph": cell.graph, "loaded": cell.size, **cell.facts}
+        row |= {"in the map": "yes" if id(cell) in shown else "no"}
         row |= {"algorithm": cell.algorithm, "winner": cell.winner, "gain": round(cell.best_gain, 3)}
-        row |= {"best software": cell.best_software}
-        row["software us"] = round(1e6 * cell.values[cell.best_software], 2)
+        row |= {"interval": f"{cell.half(cell.best_unit):.1%}" if cell.halves else ""}
+        row |= {"contenders": f"{len(cell.values)} of {cell.possible}", "best software": cell.best_software}
+        row[f"software {cell.millionths}"] = round(1e6 * cell.values[cell.best_software], 2)
         for name in CONTENDERS:
             row[name] = round(cell.gain(name), 3) if name in cell.values else ""
             row[f"{name}, limit"] = cell.limits.get(name, "")
