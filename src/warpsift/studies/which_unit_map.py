@@ -194,7 +194,7 @@ def heat_figure(cells: Sequence[Cell], name: str, title: str, notes: Sequence[st
         series="graph",
         facet="GPU",
         mark="says",
-        x_label=", ".join([*meanings, explained, parts]),
+        x_label="; ".join([", ".join([*meanings, explained]), parts]),
         y_label="best unit over best software",
         reference=1,
     )
