@@ -240,7 +240,7 @@ COLUMNS = {
 
 
 def _record(texts: list[str | None]) -> store.Record:
-    decoded = Columns("fuzz.db").decode("key", tuple(texts))
+    decoded = Columns("fuzz.db", {}).decode("key", tuple(texts))
     return store.Record("key", "done", "1", "1", *decoded, None, None, 1.0, "host", 1.0)  # type: ignore[arg-type]
 
 

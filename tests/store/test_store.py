@@ -176,31 +176,36 @@ def test_a_store_of_the_future(path):
     db.execute("PRAGMA user_version = 9")
     db.close()
     assert message(path) == (
-        "STORE was written by a newer warpsift (store version 9; this one knows 2): upgrade warpsift, "
+        "STORE was written by a newer warpsift (store version 9; this one knows 3): upgrade warpsift, "
         "or give a new name with --store"
     )
 
 
-def _as_version_1(path: Path) -> None:
-    """The tables as they were before results had their numbers beside them."""
+def _as_version(path: Path, version: int) -> None:
+    """The tables as they were before machines were kept once (2), and before results had their numbers (1)."""
     with sqlite3.connect(path) as db:
-        db.execute("ALTER TABLE runs DROP COLUMN numbers")
-        db.execute("PRAGMA user_version = 1")
+        db.execute("UPDATE runs SET machine = (SELECT machines.machine FROM machines WHERE digest = runs.machine)")
+        db.execute("DROP TABLE machines")
+        if version == 1:
+            db.execute("ALTER TABLE runs DROP COLUMN numbers")
+        db.execute(f"PRAGMA user_version = {version}")
     db.close()
 
 
-def test_an_older_store_is_read_and_then_written_to(path):
-    one, two = points(2)
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_older_store_is_read_and_then_written_to(path, version):
+    one, two = points(2, gpu="gtx980")
     with Store(path) as ledger:
         ledger.finish(one, RESULT, "host", 1.0)
         whole = ledger.records()
-    _as_version_1(path)
+    _as_version(path, version)
     with Store(path, readonly=True) as ledger:
-        assert ledger.records() == whole
+        assert ledger.records() == whole and whole[0].machine["name"] == "gtx980"
         assert [record.result for record in ledger.records(parts=["cycles"])] == [{"check": "pass", "cycles": 7}]
     with Store(path) as ledger:
         ledger.finish(two, RESULT, "host", 1.0)
         assert [record.result["cycles"] for record in ledger.records(parts=["cycles"])] == [7, 7]
+        assert [record.machine for record in ledger.records()] == [whole[0].machine] * 2
 
 
 def test_numbers_beside_a_result(path):

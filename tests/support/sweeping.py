@@ -13,12 +13,12 @@ from warpsift.sweep import plan
 from warpsift.sweep.plan import Point
 
 
-def requests(count: int, graph: str = "grid-5x5") -> list[Request]:
-    return [make_request("bfs", graph, {"seed": seed}) for seed in range(1, count + 1)]
+def requests(count: int, graph: str = "grid-5x5", **choices: str) -> list[Request]:
+    return [make_request("bfs", graph, choices | {"seed": seed}) for seed in range(1, count + 1)]
 
 
-def points(count: int, graph: str = "grid-5x5") -> list[Point]:
-    return plan(requests(count, graph))
+def points(count: int, graph: str = "grid-5x5", **choices: str) -> list[Point]:
+    return plan(requests(count, graph, **choices))
 
 
 def outcome(record: Record) -> tuple[Any, ...]:

@@ -33,14 +33,14 @@ def stored_rows(
     Of results all is decoded, or what belongs to these columns and to those of the tests.
     """
     named = None if columns is None else {*columns, *named_in(tests)}
-    with Store(store, readonly=True) as ledger:
-        records = ledger.records(parts=None if named is None else {name.partition(".")[0] for name in named})
-    left_out = 0
-    if records and not all_versions:
-        newest = records[-1].version
-        left_out = sum(record.version != newest for record in records)
-        records = [record for record in records if record.version == newest]
     with no_collecting():
+        with Store(store, readonly=True) as ledger:
+            records = ledger.records(parts=None if named is None else {name.partition(".")[0] for name in named})
+        left_out = 0
+        if records and not all_versions:
+            newest = records[-1].version
+            left_out = sum(record.version != newest for record in records)
+            records = [record for record in records if record.version == newest]
         rows = [flat_row(record) for record in records] if named is None else flat_rows(records, named)
     if tests:
         rows = where(rows, tests)

@@ -36,15 +36,22 @@ def flat_rows(records: Sequence[Record], columns: Collection[str]) -> list[Row]:
     same = {name for name in names if not isinstance(machines[0].get(name), list) and _all_equal(machines, name)}
     kept = [name for name in names if name not in same or name in columns or name == "name"]
     short = {id(machine): {name: machine[name] for name in kept if name in machine} for machine in machines}
-    return [flat_row(record, short.get(id(record.machine))) for record in records]
+    return [flat_row(record, short.get(id(record.machine)), columns) for record in records]
 
 
 def _all_equal(machines: Sequence[Mapping[str, Any]], name: str) -> bool:
     return all(name in machine and machine[name] == machines[0].get(name) for machine in machines)
 
 
-def flat_row(record: Record, machine: Mapping[str, Any] | None = None) -> Row:
-    """Inputs first, then how it ended, then the numbers; of the machine's parameters all, or those of `machine`."""
+def flat_row(
+    record: Record,
+    machine: Mapping[str, Any] | None = None,
+    columns: Collection[str] = ("unit_area_mm2", "finished_at"),
+) -> Row:
+    """Inputs first, then how it ended, then the numbers; of the machine's parameters all, or those of `machine`.
+
+    Of the two columns that take long to find, those that are named.
+    """
     request, graph, result = record.request, record.graph, record.result or {}
     row: Row = {
         "algorithm": request.get("algorithm"),
@@ -56,21 +63,16 @@ def flat_row(record: Record, machine: Mapping[str, Any] | None = None) -> Row:
         "reading": request.get("reading"),
         **(result.get("options") or request["options"]),
         "visibility_ctas": request.get("visibility_ctas"),
+        **{name: request[name] for name in LOADING if name in request},  # older stores lack them
+        "nodes": graph.get("nodes"),
+        "edges": graph.get("edges"),
+        "stand_in_for": graph.get("stand_in_for"),
+        **_of_machine(record.machine, machine),
     }
-    for name in LOADING:
-        if name in request:  # older stores lack them
-            row[name] = request[name]
-    row |= {"nodes": graph.get("nodes"), "edges": graph.get("edges"), "stand_in_for": graph.get("stand_in_for")}
-    if (whole := record.machine) is not None:
-        row["machine"] = whole.get("name")
-        row |= whole if machine is None else machine
-        row.pop("name", None)
-    row.pop("description", None)
     for key, value in request["overrides"].items():
         row.setdefault(key, parse_value(str(value)))  # cost coefficients
     _flatten(result, "", row, _ASIDE)
-    area = unit_area_mm2(request)
-    if area is not None:
+    if "unit_area_mm2" in columns and (area := unit_area_mm2(request)) is not None:
         row.setdefault("unit_area_mm2", area)
     row |= {
         "error_kind": record.error_kind,
@@ -80,9 +82,19 @@ def flat_row(record: Record, machine: Mapping[str, Any] | None = None) -> Row:
         "key": record.key,
         "host": record.host,
         "host_seconds": record.host_seconds,
-        "finished_at": _moment(record.finished_at),
     }
+    if "finished_at" in columns:
+        row["finished_at"] = _moment(record.finished_at)
     return row
+
+
+def _of_machine(machine: Mapping[str, Any] | None, part: Mapping[str, Any] | None) -> Row:
+    if machine is None:
+        return {}
+    parameters = machine if part is None else part
+    return {"machine": machine.get("name")} | {
+        name: value for name, value in parameters.items() if name not in ("name", "description")
+    }
 
 
 def _moment(seconds: float | None) -> str | None:
@@ -117,9 +129,9 @@ def unit_area_mm2(request: Mapping[str, Any]) -> float | None:
     """Silicon that the unit adds (32 nm, see docs/area.md); none for a run without a machine, or of a lost unit."""
     if request.get("gpu") is None:
         return None
-    settings = {k: v for k, v in request["overrides"].items() if not k.startswith("costs.")}
+    settings = sorted((k, v) for k, v in request["overrides"].items() if not k.startswith("costs."))
     try:
-        return _area_mm2(request.get("unit", "none"), request["gpu"], tuple(sorted(settings.items())))
+        return _area_mm2(request.get("unit", "none"), request["gpu"], tuple(settings))
     except WarpsiftError:  # a unit or a machine file that is no longer there
         return None
 

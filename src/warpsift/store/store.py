@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from warpsift.store import stored_machines
 from warpsift.store.canonical_json import from_json, to_json
 from warpsift.store.store_errors import StoreError, translated
 from warpsift.store.stored_json import Columns, LeftOut, no_collecting, numbers_of
@@ -33,7 +34,7 @@ class Point(Protocol):
 
 
 APPLICATION_ID = 0x57535254  # "WSRT", in the header of the file: tells our SQLite files from others
-SCHEMA_VERSION, WITHOUT_NUMBERS = 2, 1
+SCHEMA_VERSION, WITHOUT_NUMBERS = 3, 1
 BUSY_SECONDS = 60.0  # how long to wait for another writer; a write takes milliseconds
 LEASE_SECONDS = 60.0  # a claim lapses so long after its last heartbeat
 HEARTBEAT_SECONDS = 10.0
@@ -46,9 +47,8 @@ _SCHEMA = (
     package TEXT NOT NULL,
     request TEXT NOT NULL,         -- JSON
     graph TEXT NOT NULL,           -- JSON
+    machine TEXT,                  -- digest (`stored_machines`); NULL where nothing was timed
     numbers TEXT,                  -- JSON: the result without what is long (`stored_json.numbers_of`)
-    machine TEXT,                  -- JSON; NULL where nothing was timed
-    result TEXT,                   -- JSON, when done
     error_kind TEXT,               -- when failed
     error TEXT,
     owner TEXT,
@@ -56,8 +56,10 @@ _SCHEMA = (
     started_at REAL,
     finished_at REAL,
     host TEXT,
-    host_seconds REAL
+    host_seconds REAL,
+    result TEXT                    -- JSON, when done; last, since SQLite reads a row up to what is asked for
 ) STRICT""",
+    stored_machines.TABLE,
     "CREATE INDEX IF NOT EXISTS runs_by_status ON runs (status)",
 )
 
@@ -238,7 +240,7 @@ class Store:
             self._db.execute(
                 "INSERT OR REPLACE INTO runs (key, status, version, package, request, graph, machine, owner, "
                 "lease_until, started_at) VALUES (?, 'claimed', ?, ?, ?, ?, ?, ?, ?, ?)",
-                (point.key, *point.as_columns(), owner, now + LEASE_SECONDS, now),
+                (point.key, *self._inputs(point), owner, now + LEASE_SECONDS, now),
             )
             return "mine"
 
@@ -263,9 +265,13 @@ class Store:
         """Keep what went wrong."""
         self._write(point, "failed", (None, kind, error, host, None))
 
+    def _inputs(self, point: Point) -> tuple[Any, ...]:
+        *others, machine = point.as_columns()
+        return *others, stored_machines.keep(self._db, machine)
+
     def _write(self, point: Point, status: str, outcome: tuple[Any, ...]) -> None:
         numbers = None if outcome[0] is None else numbers_of(outcome[0])
-        with translated(self.path):
+        with translated(self.path), _transaction(self._db):
             self._db.execute(
                 "INSERT INTO runs (key, status, version, package, request, graph, machine, numbers, result, "
                 "error_kind, error, host, host_seconds, finished_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
@@ -273,15 +279,15 @@ class Store:
                 "result = excluded.result, error_kind = excluded.error_kind, error = excluded.error, "
                 "host = excluded.host, host_seconds = excluded.host_seconds, finished_at = excluded.finished_at, "
                 "owner = NULL, lease_until = NULL WHERE runs.status <> 'done'",
-                (point.key, status, *point.as_columns(), numbers, *outcome, time.time()),
+                (point.key, status, *self._inputs(point), numbers, *outcome, time.time()),
             )
 
     # Reading.
 
     def record(self, key: str) -> Record | None:
         with translated(self.path):
-            row = self._db.execute(f"SELECT {_COLUMNS} FROM runs WHERE key = ?", (key,)).fetchone()
-        return None if row is None else _record(row, Columns(self.path))
+            found = self._read(f"SELECT {_COLUMNS} FROM runs WHERE key = ?", (key,))
+        return found[0] if found else None
 
     def statuses(self) -> dict[str, str]:
         """Key to status, of every row."""
@@ -298,19 +304,23 @@ class Store:
             found = None
             if parts is not None and self._version(self._db) != WITHOUT_NUMBERS:
                 with contextlib.suppress(LeftOut):
-                    found = self._read(f"SELECT {_BRIEF} {rows}", wanted, Columns(self.path, parts, numbers=True))
+                    found = self._read(f"SELECT {_BRIEF} {rows}", wanted, parts, numbers=True)
             if found is None:
-                found = self._read(f"SELECT {_COLUMNS} {rows}", wanted, Columns(self.path, parts))
+                found = self._read(f"SELECT {_COLUMNS} {rows}", wanted, parts)
         # Sorted here: SQLite would write all columns of all rows to a temporary file first.
         return sorted(found, key=lambda record: (record.finished_at or 0.0, record.key))
 
-    def _read(self, query: str, values: tuple[str, ...], columns: Columns) -> list[Record]:
-        return [_record(row, columns) for row in self._db.execute(query, values)]
+    def _read(
+        self, query: str, values: tuple[str, ...], parts: Collection[str] | None = None, *, numbers: bool = False
+    ) -> list[Record]:
+        with _transaction(self._db, "BEGIN"):  # one view of runs and machines, whoever writes meanwhile
+            columns = Columns(self.path, stored_machines.kept(self._db), parts, numbers=numbers)
+            return [_record(row, columns) for row in self._db.execute(query, values)]
 
 
 @contextlib.contextmanager
-def _transaction(db: sqlite3.Connection) -> Iterator[None]:
-    db.execute("BEGIN IMMEDIATE")  # a deferred one could fail when it turns from reading to writing
+def _transaction(db: sqlite3.Connection, begin: str = "BEGIN IMMEDIATE") -> Iterator[None]:
+    db.execute(begin)  # a deferred one could fail when it turns from reading to writing
     try:
         yield
     except BaseException:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, TypedDict
 
 import msgspec
@@ -19,8 +19,8 @@ from warpsift.store.store_errors import StoreError
 
 REQUEST, GRAPH, MACHINE, RESULT = range(4)
 _NAMES = ("request", "graph", "machine", "result")
-_NEEDED = {REQUEST: ("algorithm", "graph", "options", "overrides"), GRAPH: ("name",), RESULT: ("check",)}
-_INNER = {REQUEST: ("options", "overrides"), RESULT: ("options",)}  # tables themselves, where they are there
+_NEEDED = (("algorithm", "graph", "options", "overrides"), ("name",), (), ("check",))
+_INNER = (("options", "overrides"), (), (), ("options",))  # tables themselves, where they are there
 # Of `Record`: key, status, version, package, the four columns, error_kind, error, finished_at, host, host_seconds.
 _TEXT, _NUMBER, _OPTIONAL = (str,), (int, float, type(None)), (str, type(None))
 _KINDS = (*[_TEXT] * 6, *[_OPTIONAL] * 4, _NUMBER, _OPTIONAL, _NUMBER)
@@ -49,30 +49,49 @@ class LeftOut(Exception):
 class Columns:
     """Decodes the columns of many rows of one store; of results all, or what is always there and these `parts`."""
 
-    def __init__(self, path: object, parts: Collection[str] | None = None, *, numbers: bool = False) -> None:
+    def __init__(
+        self,
+        path: object,
+        machines: Mapping[str, str],
+        parts: Collection[str] | None = None,
+        *,
+        numbers: bool = False,
+    ) -> None:
         self._path = path
+        self._machines = machines  # digest to text
         self._numbers = numbers  # results are given as their numbers
         self._read_result = _read if parts is None else _PartsReader({*parts, *_NEEDED[RESULT], *_INNER[RESULT]})
+        self._kinds: set[tuple[type, ...]] = set()  # of rows that were in order
         self._seen: dict[tuple[int, str], dict[str, Any]] = {}
-        self._last: list[tuple[str | None, dict[str, Any]]] = [(None, {})] * len(_NAMES)
+        self._last: list[tuple[str | None, dict[str, Any] | None]] = [(None, None)] * len(_NAMES)
 
     def check(self, row: tuple[Any, ...]) -> None:
         """Raise unless every value is of its column's kind: a damaged file may hold any in any."""
+        kinds = tuple(map(type, row))
+        if kinds in self._kinds:
+            return
         if not all(map(isinstance, row, _KINDS)):
             raise StoreError(
                 f"{self._path} is damaged (run {str(row[0])[:40]!r}): restore a copy, or start a new store with --store"
             )
+        self._kinds.add(kinds)
 
-    def decode(self, key: object, texts: tuple[str | None, ...]) -> list[dict[str, Any] | None]:
+    def decode(self, key: object, texts: tuple[str | None, ...]) -> tuple[dict[str, Any] | None, ...]:
         """Request, graph, machine and result of the row with this key."""
-        return [None if text is None else self._column(key, kind, text) for kind, text in enumerate(texts)]
+        request, graph, machine, result = texts
+        return (
+            self._shared(key, REQUEST, request),
+            self._shared(key, GRAPH, graph),
+            self._shared(key, MACHINE, machine),
+            None if result is None else self._checked(key, RESULT, result),
+        )
 
-    def _column(self, key: object, kind: int, text: str) -> dict[str, Any]:
-        if kind == RESULT:
-            return self._checked(key, kind, text)
+    def _shared(self, key: object, kind: int, text: str | None) -> dict[str, Any] | None:
         last, found = self._last[kind]
-        if last == text:  # a machine has thousands of letters: comparing them is faster than hashing them
+        if last == text:  # of graph and machine mostly so
             return found
+        if text is None:
+            return None
         known = self._seen.get((kind, text))
         if known is None:
             known = self._checked(key, kind, text)
@@ -83,18 +102,20 @@ class Columns:
 
     def _checked(self, key: object, kind: int, text: str) -> dict[str, Any]:
         problem = "not complete, or damaged"
+        if kind == MACHINE:
+            text = self._machines.get(text, text)
         try:
             value = self._read_result(text) if kind == RESULT else _read(text)
         except (ValueError, RecursionError):
             value = None
         if isinstance(value, dict):
-            missing = [name for name in _NEEDED.get(kind, ()) if name not in value]
-            wrong = [name for name in _INNER.get(kind, ()) if not isinstance(value.get(name, {}), dict)]
-            if not missing and not wrong:
+            wrong = [name for name in _NEEDED[kind] if name not in value]
+            wrong += [name for name in _INNER[kind] if not isinstance(value.get(name, {}), dict)]
+            if not wrong:
                 if self._numbers and kind == RESULT and [] in value.values():
                     raise LeftOut
                 return value
-            problem = f"without a proper {(missing + wrong)[0]!r}"
+            problem = f"without a proper {wrong[0]!r}"
         raise StoreError(
             f"{self._path}: the {_NAMES[kind]} of run {str(key)[:40]!r} is {problem}: restore a copy of the store, or "
             f'remove the run with sqlite3 {self._path} "DELETE FROM runs WHERE key = ..."'
