@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,32 +12,43 @@ from warpsift.cli.study_command import GpuName, PlotOption, show, study
 from warpsift.paths import check_output
 from warpsift.report.pictures import PICTURES
 
+if TYPE_CHECKING:
+    from warpsift.store.store import Record
+    from warpsift.studies.stored_runs import StoredRuns
+    from warpsift.studies.which_unit_map import Cell
 
-def cells_of(stores: list[Path], energy: bool = False) -> list[Any]:
-    """The pairs of graph and algorithm of which these stores have software and a unit."""
-    from warpsift.run.request import RequestError
+_MAKE_ONE = "make one with 'warpsift reproduce which-unit --scale medium'"
+
+Stores = Annotated[list[Path], typer.Option("--store", help="A store of its runs; may be given several times.")]
+
+
+def stored(stores: list[Path]) -> StoredRuns:
+    """All finished runs of these stores."""
     from warpsift.store.store import Store
     from warpsift.studies.stored_runs import StoredRuns
-    from warpsift.studies.which_unit import stored_cells
-    from warpsift.studies.which_unit_map import joules_of, seconds_of
 
-    records = []
+    records: list[Record] = []
     for path in stores:
         with Store(path, readonly=True) as store:
             records += list(store.records())
-    runs = StoredRuns(records, "")
-    cells = stored_cells(runs, value=joules_of if energy else seconds_of)
+    return StoredRuns(records, "")
+
+
+def cells_of(stores: list[Path], energy: bool = False) -> list[Cell]:
+    """The pairs of graph and algorithm of which these stores have software and a unit."""
+    from warpsift.run.request import RequestError
+    from warpsift.studies.which_unit import stored_cells
+    from warpsift.studies.which_unit_map import joules_of, seconds_of
+
+    cells = stored_cells(stored(stores), value=joules_of if energy else seconds_of)
     if not cells:
-        raise RequestError(
-            "these stores have no pair of graph and algorithm with a run of software and one of a unit; make one with "
-            "'warpsift reproduce which-unit --scale medium'"
-        )
+        raise RequestError(f"these stores have no pair of graph and algorithm with software and a unit; {_MAKE_ONE}")
     return cells
 
 
 @study.command("which-unit", context_settings=CONTEXT)
 def which_unit(
-    stores: Annotated[list[Path], typer.Option("--store", help="A store of its runs; may be given several times.")],
+    stores: Stores,
     energy: Annotated[
         bool, typer.Option("--energy", help="Compare joules, at today's prices, instead of time.")
     ] = False,
@@ -92,6 +103,40 @@ def which_unit(
         show(at_two, list(at_two[0]), (None, None), False)
     for sentence in [*shown.sentences(cells), *sizes.size_sentences(cells)]:
         console().print(sentence)
+
+
+@study.command("accesses", context_settings=CONTEXT)
+def accesses(
+    stores: Stores,
+    unit: Annotated[str, typer.Option(help="SCU, scu-slice, IRU, MFF, scu+mff or ISCU.")] = "ISCU",
+    table: Annotated[Path | None, typer.Option("--table", help="Write the rows to a .csv file.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """What a unit saves of the plain GPU's frontier style, from stored runs: time, energy, accesses at three places.
+
+    \b
+    Example:
+      warpsift study accesses --store reproduce-which-unit/results.db --unit ISCU
+    """
+    if table is not None:
+        check_output(table, "--table", (".csv",))
+    from warpsift.errors import unknown
+    from warpsift.run.request import RequestError
+    from warpsift.studies import unit_accesses as module
+    from warpsift.studies.modern_gpu import write_csv
+    from warpsift.studies.which_unit_area import CONTENDERS
+
+    if unit not in CONTENDERS:
+        raise RequestError(unknown("unit of this study", unit, list(CONTENDERS)))
+    rows = module.rows_of(stored(stores), unit)
+    if not rows:
+        raise RequestError(f"these stores have no run of {unit} beside one in the frontier style; {_MAKE_ONE}")
+    if table is not None:
+        write_csv(rows, table)
+    show(rows, list(rows[0]), (None, None), as_json)
+    if not as_json:
+        sums = module.means(rows)
+        show(sums, list(sums[0]), (None, None), False)
 
 
 @study.command("modern", context_settings=CONTEXT)

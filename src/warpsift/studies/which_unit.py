@@ -8,7 +8,7 @@ runs, vertex scheduling included, since styles are compared with each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from warpsift.algorithms import ALGORITHMS
 from warpsift.report.figures import COMMAND, Chart, Figure
 from warpsift.report.provenance import command_of
 from warpsift.run.request import Request, make_request
+from warpsift.store.store import Record
 from warpsift.studies import which_unit_why
 from warpsift.studies.scale import FULL, Scale
 from warpsift.studies.stored_runs import StoredRuns
@@ -103,27 +104,31 @@ def stored_cells(
     runs: StoredRuns, denominators: Sequence[int] = DENOMINATORS, value: Figures = seconds_of
 ) -> list[Cell]:
     """Every pair of which a store has runs, at the largest size that may stand for it, the smaller ones behind it."""
+    find = runs.priced if value is joules_of else runs.record
     cells = []
-    scales = [Scale(f"1/{each}", each, (1,)) for each in denominators]
     for case in cases():
-        loaded = [scale for scale in scales if scale.graph(case[2]) in runs.graphs]
-        sizes = [cell for scale in loaded if (cell := _stored_cell(runs, case, scale, value)) is not None]
+        sizes = []
+        for possible, found in stored_records(runs, case, denominators, find):
+            if {name in CONTENDERS for name in found} == {True, False}:  # a run of software and one of a unit
+                sizes.append(cell_of(case, found, value, possible))
         if sizes:
             cells.append(largest(sizes))
     return cells
 
 
-def _stored_cell(runs: StoredRuns, case: Case, scale: Scale, value: Figures) -> Cell | None:
-    """A pair at one size; a run in full goes before a sampled one. None without a run of software and one of a unit."""
-    find = runs.priced if value is joules_of else runs.record
-    asked = wanted(case, scale)
-    found = {}
-    for name, request in asked.items():
-        record = find(request) or find(replace(request, sample=SAMPLE))
-        if record is not None:
-            found[name] = record
-    kinds = {name in CONTENDERS for name in found}
-    return cell_of(case, found, value, len(asked)) if len(kinds) == 2 else None
+def stored_records(
+    runs: StoredRuns, case: Case, denominators: Sequence[int], find: Callable[[Request], Record | None]
+) -> Iterator[tuple[int, dict[str, Record]]]:
+    """Of each size of a pair, the larger first: how many contenders there are, and the stored runs by contender.
+
+    A run in full goes before a sampled one.
+    """
+    for each in denominators:
+        scale = Scale(f"1/{each}", each, (1,))
+        if scale.graph(case[2]) in runs.graphs:
+            asked = wanted(case, scale)
+            found = {n: find(request) or find(replace(request, sample=SAMPLE)) for n, request in asked.items()}
+            yield len(asked), {name: record for name, record in found.items() if record is not None}
 
 
 def whole_graphs(cells: Sequence[Cell]) -> list[Request]:
