@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from warpsift.cli.app import CONTEXT, JsonOption, console, load_for
+from warpsift.cli.guard import Interrupted
 from warpsift.cli.study_command import GpuName, PlotOption, show, study
 from warpsift.paths import check_output
 from warpsift.report.pictures import PICTURES
@@ -178,3 +179,25 @@ def modern(
     if table is not None:
         module.write_csv(rows, table)
     show(rows, columns, (None, None), as_json)
+
+
+@study.command("limits", context_settings=CONTEXT)
+def limits(
+    store: Annotated[Path, typer.Option("--store", help="The file that holds the results.")] = Path("limits.db"),
+    workers: Annotated[int | None, typer.Option(min=1, help="Local processes; default: one per core.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """What holds a unit back, tried: twice of what the word names, and twice of something else; half of the SMs.
+
+    \b
+    Example:
+      warpsift study limits --store limits.db
+    """
+    from warpsift.studies import limit_experiments as module
+    from warpsift.sweep import SweepOptions
+
+    try:
+        rows = module.study(store, SweepOptions(workers=workers, quiet=as_json))
+    except KeyboardInterrupt:
+        raise Interrupted(f"finished runs are in {store}; the same command goes on from there") from None
+    show(rows, list(rows[0]), (None, None), as_json)

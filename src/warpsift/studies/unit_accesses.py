@@ -1,8 +1,8 @@
 """What a unit saves of the plain GPU in the frontier style, from stored runs: time, energy, accesses at three places.
 
 "Memory accesses" may mean several things, and the abstract of the ISCU's paper does not say which. So three are
-counted: what the SMs ask for (transactions behind the coalescer), what anyone asks of the L2 slices, and sectors of DRAM.
-The contenders are those of `which_unit.py`: the plain GPU has the unit's area as L2.
+counted: what the SMs ask for (transactions behind the coalescer), what anyone asks of the L2 slices, and sectors of
+DRAM. The contenders are those of `which_unit.py`: the plain GPU has the area of the unit in its L2.
 """
 
 from __future__ import annotations
