@@ -152,8 +152,8 @@ def unit_rows(cells: Sequence[Cell]) -> list[dict[str, Any]]:
             mine = _sizes_of(name, [cell for cell in cells if cell.gpu == gpu])
             if not mine:
                 continue
-            words = Counter(cell.limits.get(name, "?") for cell in mine if not cell.is_ahead(name)).most_common()
-            held = ", ".join(f"{word} {count}" for word, count in words)
+            words = Counter(cell.limits[name] for cell in mine if name in cell.limits and not cell.is_ahead(name))
+            held = ", ".join(f"{word} {count}" for word, count in words.most_common())
             won = sum(cell.is_ahead(name) for cell in mine)
             rows.append({"gpu": gpu, "unit": name, "pairs": len(mine), "ahead": won, "held back by": held})
     return rows
