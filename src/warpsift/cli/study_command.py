@@ -35,6 +35,7 @@ GpuName = Annotated[str, typer.Option("--gpu", help="The machine to time on.")]
 def temporal_window(
     graph: GraphOption,
     gpu: GpuName = "gtx480",
+    reading: Annotated[str | None, typer.Option(help="authors, hardware or a .toml file; see 'list readings'.")] = None,
     set_: SetOption = None,
     plot: PlotOption = None,
     as_json: JsonOption = False,
@@ -44,6 +45,7 @@ def temporal_window(
     \b
     Example:
       warpsift study temporal-window --graph dblp-2010/dblp-2010.graph --plot window.png
+      warpsift study temporal-window --graph amazon-2008 --reading authors
     """
     _check(plot)
     from warpsift.report.progress import Progress
@@ -51,7 +53,7 @@ def temporal_window(
 
     loaded = load_for(graph, f"temporal window on {graph}")
     with Progress(f"temporal window on {graph}") as progress:
-        rows = module.study(loaded, gpu=gpu, overrides=overrides_of(set_), note=progress.note)
+        rows = module.study(loaded, gpu=gpu, overrides=overrides_of(set_), note=progress.note, reading=reading)
     columns = ["window", "cycles", "requests", "after_l1", "after_l2", "after_l1_relative", "after_l2_relative"]
     show(rows, columns, (plot, module.plot), as_json)
 

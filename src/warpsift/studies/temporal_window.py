@@ -111,10 +111,11 @@ def study(
     gpu: str = "gtx480",
     overrides: Mapping[str, Any] | None = None,
     note: Callable[[str], None] = lambda text: None,
+    reading: str | None = None,
 ) -> list[Row]:
     """One row per window: requests that leave L1 and sectors that come from DRAM, per array and normalised."""
     asked = {"gpu": gpu, "overrides": overrides or {}, "style": "vertex", "max_iterations": 1, "check": False}
-    request = make_request("pagerank", graph.name, asked)
+    request = make_request("pagerank", graph.name, asked | {"reading": reading})
     rows: list[Row] = []
     for window in windows:
         note(f"PageRank, window {window}")

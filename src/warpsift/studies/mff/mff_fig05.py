@@ -23,7 +23,7 @@ def matrix(scale: Scale) -> list[Request]:
 def figure(results: Results, scale: Scale) -> Figure:
     rows: list[dict[str, Any]] = []
     for name in GRAPHS:
-        found = study(load_graph(scale.graph(name)), gpu=GPU, windows=WINDOWS)
+        found = study(load_graph(scale.graph(name)), gpu=GPU, windows=WINDOWS, reading=scale.reading)
         for place, column in PLACES.items():
             rows += [{"place": place, "graph": name, "window": row["window"], "value": row[column]} for row in found]
     claims = [
