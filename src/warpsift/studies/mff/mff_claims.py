@@ -194,7 +194,7 @@ CLAIMS = (
         partial(together, _traffic),
         0.0,
         share=True,
-        cause="caches",
+        cause="warps",
     ),
     Claim(
         "mff",
@@ -207,7 +207,7 @@ CLAIMS = (
         cause="replies",
     ),
     Claim(
-        "mff", "16 x L1 instead: of the unit's speedup", "section 6.2", caches.PAPER_SHARE, larger_l1, cause="locality"
+        "mff", "16 x L1 instead: of the unit's speedup", "section 6.2", caches.PAPER_SHARE, larger_l1, cause="atomics"
     ),
     *(
         Claim(
