@@ -184,9 +184,13 @@ def test_head_of_line_blocking_limits_an_input_queued_crossbar():
     lines = RNG.integers(0, 4096, (512, 32)).tolist()
     work = [[load_sectors(0, [transaction(x, 1) for x in row])] for row in lines]
     warm = {"l1__cached_loads": False, "ideal__l2": True, "sm__lsu_queue_entries": 8}
-    c = simulate(work, warps_per_cta=8, **warm)
-    rate = c.reply_flits_sent / c.cycles / 16
-    assert 0.4 < rate < 0.75
+
+    def rate(lanes):
+        c = simulate(work, warps_per_cta=8, noc__virtual_outputs=lanes, **warm)
+        return c.reply_flits_sent / c.cycles / 16
+
+    assert 0.4 < rate(False) < 0.75
+    assert rate(True) > 1.2 * rate(False)  # with a queue per output in both directions
 
 
 def test_a_buffer_behind_an_output_keeps_a_slow_slice_from_holding_back_the_others():

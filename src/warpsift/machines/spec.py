@@ -98,7 +98,7 @@ class Noc(Section, frozen=True, kw_only=True):
     flit_bytes: Annotated[int, Bounds(1, 1024, "bytes", "a packet is counted in flits of 16 bits")]
     header_bytes: Annotated[int, Bounds(1, 128, "bytes", "a request without data must take a flit")] = 8
     buffer_flits: Annotated[int, entries(1, 65536, "flits")]  # per input port
-    virtual_outputs: bool = False  # an input of the request network has a queue per output, not one for all
+    virtual_outputs: bool = False  # an input has a queue per output, not one for all
     # per output of the request network, in front of the slice; 0: none
     output_buffer_flits: Annotated[int, entries(0, 65536, "flits")] = 0
     # flits of a packet that cross the request network's switch per cycle; they leave one by one

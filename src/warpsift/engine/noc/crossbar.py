@@ -7,8 +7,8 @@ a pointer that moves past the granted one: iSLIP with one iteration (McKeown, IE
 no second iteration here because an input asks for one output only. A packet of several flits keeps its output until
 it is through.
 
-With `virtual_outputs` an input of the request network has a lane (a queue) per output, as iSLIP's switches have, so
-that nothing is held back but by its own output. An input still sends one packet at a time: outputs grant in turn, the
+With `virtual_outputs` an input has a lane (a queue) per output, as iSLIP's switches have, so that nothing is held
+back but by its own output. An input still sends one packet at a time: outputs grant in turn, the
 first of them another one in every cycle, among the inputs that no other output has taken.
 
 Where the machine has buffers behind the outputs of the request network (`output_buffer_flits`), a slice that is full

@@ -3,7 +3,7 @@
 There are two networks: 0 carries requests (inputs: SMs, then unit ports; outputs: L2 slices), 1 carries replies
 (inputs: L2 slices; outputs: SMs, then unit ports). Every input has one queue, bounded in flits: the sender asks
 `noc_room` before it injects, and waits when there is none (back-pressure). Where the machine has `virtual_outputs`, an
-input of the request network keeps a queue per output within that bound. `crossbar.py` arbitrates.
+input keeps a queue per output within that bound. `crossbar.py` arbitrates.
 
 A packet names its client by port and a token that only the client understands, so that any unit can read and write
 through the same L2: send a packet with your port and token, get the same packet back as reply, once for each group
@@ -182,7 +182,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
     arena.arrays["noc.packets"]["next"] = np.append(np.arange(1, packets), -1)
     N.p_networks = arena.table("noc.networks", NETWORK, 2)
     clients = machine.sm.count + spec.unit_ports
-    N.p_takeable = arena.table("noc.takeable", np.int64, words_for(clients))
+    N.p_takeable = arena.table("noc.takeable", np.int64, words_for(max(clients, machine.l2.slices)))
     capacities = (spec.buffer_flits, spec.buffer_flits + machine.l2.reply_queue_entries)
     ring = 1 << (max(capacities) - 1).bit_length()
     for index, (inputs, outputs) in enumerate(((clients, machine.l2.slices), (machine.l2.slices, clients))):
@@ -198,9 +198,9 @@ def allocate(arena: Arena, machine: Machine) -> None:
         arena.arrays[f"noc.outputs{index}"]["locked"] = -1
         for port, row in enumerate(arena.arrays[f"noc.outputs{index}"]):
             row.p_requests = arena.table(f"noc.requests{index}.{port}", np.int64, words_for(inputs))
-        if index == REQUESTS and spec.virtual_outputs:
-            T.p_lanes = arena.table("noc.lanes", LANE, inputs * outputs)
-            arena.arrays["noc.lanes"][["head", "tail"]] = (-1, -1)
+        if spec.virtual_outputs:
+            T.p_lanes = arena.table(f"noc.lanes{index}", LANE, inputs * outputs)
+            arena.arrays[f"noc.lanes{index}"][["head", "tail"]] = (-1, -1)
         if index == REQUESTS and spec.output_buffer_flits:
             size = 1 << (spec.output_buffer_flits + 3).bit_length()
             for port, row in enumerate(arena.arrays[f"noc.outputs{index}"]):
