@@ -157,7 +157,7 @@ def bfs_cases(full: bool) -> Iterator[Case]:
 
 
 def _search(source: str, choices: dict[str, Any]) -> float:
-    """As b40c's hybrid enactor: filter, contract and expand are launches of 8 CTAs of 128 threads per SM."""
+    """As b40c's hybrid enactor: filter, contract and expand are launches, with 1024 threads per SM."""
     from warpsift.run.execute import simulate
 
     shape = {"sm.threads": "1024"}
