@@ -43,15 +43,26 @@ _MORE_LINES = {"mff.lines_per_memory_unit": "40"}
 _OTHER_MFF = {"mff.tags_per_memory_unit": "512", "mff.work_registers": "16384"}
 _OTHER_MFF_A100 = {"mff.tags_per_memory_unit": "512", "mff.work_registers": "65536"}
 _HALF_THE_SMS = {"sm.count": "8"}
+_TWICE_THE_SMS = {"sm.count": "32"}
+# What leaves the SCU leaves by one port, a sector of 32 bytes per cycle: with these a whole line does
+_LINES_AS_FLITS = {"noc.flit_bytes": "136", "noc.request_sectors_per_packet": "4"}
+_IDEAL_HASH = {"scu.ideal_hash": "true"}  # a set is there at once, and takes no port
 
 EXPERIMENTS = (
     Experiment("width", ("gtx980", "pagerank", "cond"), "SCU", _WIDE, _BUFFERS),
     Experiment("width", ("gtx980", "pagerank", "dblp-2010"), "SCU", _WIDE, _BUFFERS),
     Experiment("width", ("gtx980", "bfs", "dblp-2010"), "SCU", _WIDE, _BUFFERS),
     Experiment("width", ("gtx980", "sssp", "cond"), "SCU", _WIDE, _BUFFERS),
+    Experiment("width and port", ("gtx980", "pagerank", "cond"), "SCU", {**_WIDE, **_LINES_AS_FLITS}, _LINES_AS_FLITS),
+    Experiment(
+        "width and port", ("gtx980", "pagerank", "dblp-2010"), "SCU", {**_WIDE, **_LINES_AS_FLITS}, _LINES_AS_FLITS
+    ),
+    Experiment("hash port", ("gtx980", "bfs", "dblp-2010"), "SCU", _IDEAL_HASH, _WIDE),
+    Experiment("hash port", ("gtx980", "sssp", "cond"), "SCU", _IDEAL_HASH, _WIDE),
     Experiment("lines", ("gtx980", "pagerank", "dblp-2010"), "MFF", _MORE_LINES, _OTHER_MFF),
     Experiment("lines", ("gtx980", "bfs", "cnr-2000@1/2"), "MFF", _MORE_LINES, _OTHER_MFF),
     Experiment("lines", ("a100", "pagerank", "dblp-2010"), "MFF", _MORE_LINES, _OTHER_MFF_A100),
+    Experiment("instructions", ("gtx980", "pagerank", "dblp-2010"), "MFF", _TWICE_THE_SMS, _MORE_LINES),
     Experiment("balance", ("gtx980", "bfs", "cond"), "IRU", _HALF_THE_SMS, {}),
     Experiment("balance", ("gtx980", "bfs", "dblp-2010"), "IRU", _HALF_THE_SMS, {}),
     Experiment("balance", ("gtx980", "sssp", "cond"), "IRU", _HALF_THE_SMS, {}),
