@@ -39,10 +39,10 @@ def test_an_experiment_starts_from_the_maps_run_and_its_machines_can_be_built(ex
         load_machine(gpu, request.overrides)
 
 
-def test_the_control_of_width_has_all_that_sixteen_lanes_have_but_the_lanes():
-    experiment = EXPERIMENTS[0]
-    wide, control = (load_machine("gtx980", request.overrides) for request in requests(experiment)[1:])
+@pytest.mark.parametrize("experiment", [each for each in EXPERIMENTS if each.word == "width"])
+def test_the_control_of_width_has_all_that_twice_the_lanes_have_but_the_lanes(experiment):
+    wide, control = (load_machine(experiment.case[0], request.overrides) for request in requests(experiment)[1:])
     a, b = wide.unit("scu"), control.unit("scu")
-    assert (a.width, b.width) == (16, 8) and wide.noc.unit_ports == control.noc.unit_ports
+    assert a.width == 2 * b.width and wide.noc.unit_ports == control.noc.unit_ports
     for name in ("vector_buffer_bytes", "fetch_fifo_bytes", "inflight_requests", "hash_buffer_bytes"):
         assert getattr(a, name) * a.copies == getattr(b, name) * b.copies

@@ -24,7 +24,7 @@ from warpsift.studies.which_unit_area import (
     unit_mm2,
     way_mm2,
 )
-from warpsift.studies.which_unit_limits import limit
+from warpsift.studies.which_unit_limits import Places, limit
 from warpsift.studies.which_unit_map import (
     SOFTWARE,
     Cell,
@@ -148,7 +148,8 @@ SCU_STALLS = {"scu_stall_data_cycles": 10, "scu_address_busy_cycles": 20, "scu_s
         ("launch", {"launches": 157}),  # 1e6 cycles are 156.25 launches of 2 x 8 x 400
         ("latency", {"launches": 156}),
         ("hash port", {"unit": "scu", "counters": SCU_STALLS}),
-        ("width", {"unit": "scu", "counters": {**SCU_STALLS, "scu_address_busy_cycles": 31}}),
+        ("hash port", {"unit": "scu", "counters": {**SCU_STALLS, "scu_address_busy_cycles": 4.9e5}}),
+        ("width", {"unit": "scu", "counters": {**SCU_STALLS, "scu_address_busy_cycles": 5e5}}),
         ("latency", {"unit": "scu", "counters": {**SCU_STALLS, "scu_stall_data_cycles": 31}}),
         ("network", {"unit": "scu", "counters": {**SCU_STALLS, "scu_stall_store_cycles": 31}}),
         (
@@ -157,8 +158,9 @@ SCU_STALLS = {"scu_stall_data_cycles": 10, "scu_address_busy_cycles": 20, "scu_s
         ),
         ("latency", {"unit": "scu", "counters": {**SCU_STALLS, "scu_slice_probes": 1}}),
         ("parts", {"unit": "scu", "counters": {**SCU_STALLS, "iscu_elements": 1}}),
-        ("lines", {"counters": {"mff_active_cycles": 5e5, "mff_stall_line_cycles": 2, "mff_stall_tag_cycles": 1}}),
-        ("latency", {"counters": {"mff_active_cycles": 4e5, "mff_stall_line_cycles": 2}}),
+        ("lines", {"counters": {"mff_active_cycles": 5e5, "mff_stall_line_cycles": 3e5, "mff_stall_tag_cycles": 1}}),
+        ("latency", {"counters": {"mff_active_cycles": 5e5, "mff_stall_line_cycles": 2e5}}),
+        ("latency", {"counters": {"mff_active_cycles": 4e5, "mff_stall_line_cycles": 4e5}}),
         ("reorder", {"counters": {"iru_stall_ring_cycles": 5e5}}),
         ("latency", {"counters": {"iru_stall_ring_cycles": 4e5}}),
         ("balance", {"stall_stack": {"no_warp": 0.5, "memory": 0.3, "issue": 0.2}}),
@@ -167,6 +169,15 @@ SCU_STALLS = {"scu_stall_data_cycles": 10, "scu_address_busy_cycles": 20, "scu_s
 )
 def test_the_word_follows_from_the_longest_phase(word, changes):
     assert limit(run(**changes), run()) == word
+
+
+def test_stalls_of_the_mff_are_a_mean_over_the_places_that_wait():
+    many = Places(memory_units=16, engines=32)
+    waits = run(counters={"mff_active_cycles": 1e6, "mff_stall_line_cycles": 7.9e6})
+    assert limit(waits, run(), many) == "latency", "each memory unit waits for less than half of the time"
+    assert limit(run(counters={"mff_active_cycles": 1e6, "mff_stall_line_cycles": 8e6}), run(), many) == "lines"
+    both = {"mff_active_cycles": 1e6, "mff_stall_line_cycles": 9e6, "mff_stall_register_cycles": 17e6}
+    assert limit(run(counters=both), run(), many) == "lines", "17 million over 32 engines are fewer than 9 over 16"
 
 
 def test_a_unit_that_is_faster_per_edge_but_touches_more_is_held_back_by_its_algorithm():

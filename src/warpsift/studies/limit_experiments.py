@@ -39,6 +39,8 @@ _BUFFERS = {
     "scu.vector_buffer_bytes": "10240", "scu.fetch_fifo_bytes": "65536", "scu.inflight_requests": "64",
     "scu.hash_buffer_bytes": "36864", "noc.unit_ports": "17",
 }  # fmt: skip
+_WIDE_TX1 = lanes(4)
+_BUFFERS_TX1 = {**_BUFFERS, "scu.fetch_fifo_bytes": "77824", "noc.unit_ports": "5"}  # of four lanes, for two
 _MORE_LINES = {"mff.lines_per_memory_unit": "40"}
 _OTHER_MFF = {"mff.tags_per_memory_unit": "512", "mff.work_registers": "16384"}
 _OTHER_MFF_A100 = {"mff.tags_per_memory_unit": "512", "mff.work_registers": "65536"}
@@ -53,12 +55,16 @@ EXPERIMENTS = (
     Experiment("width", ("gtx980", "pagerank", "dblp-2010"), "SCU", _WIDE, _BUFFERS),
     Experiment("width", ("gtx980", "bfs", "dblp-2010"), "SCU", _WIDE, _BUFFERS),
     Experiment("width", ("gtx980", "sssp", "cond"), "SCU", _WIDE, _BUFFERS),
+    Experiment("width", ("tx1", "pagerank", "dblp-2010"), "SCU", _WIDE_TX1, _BUFFERS_TX1),
+    Experiment("width", ("tx1", "bfs", "cond"), "SCU", _WIDE_TX1, _BUFFERS_TX1),
+    Experiment("width", ("tx1", "bfs", "dblp-2010"), "ISCU", _WIDE_TX1, _BUFFERS_TX1),
     Experiment("width and port", ("gtx980", "pagerank", "cond"), "SCU", {**_WIDE, **_LINES_AS_FLITS}, _LINES_AS_FLITS),
     Experiment(
         "width and port", ("gtx980", "pagerank", "dblp-2010"), "SCU", {**_WIDE, **_LINES_AS_FLITS}, _LINES_AS_FLITS
     ),
     Experiment("hash port", ("gtx980", "bfs", "dblp-2010"), "SCU", _IDEAL_HASH, _WIDE),
     Experiment("hash port", ("gtx980", "sssp", "cond"), "SCU", _IDEAL_HASH, _WIDE),
+    Experiment("hash port", ("gtx980", "bfs", "amazon-2008@1/4"), "SCU", _IDEAL_HASH, _WIDE),
     Experiment("lines", ("gtx980", "pagerank", "dblp-2010"), "MFF", _MORE_LINES, _OTHER_MFF),
     Experiment("lines", ("gtx980", "bfs", "cnr-2000@1/2"), "MFF", _MORE_LINES, _OTHER_MFF),
     Experiment("lines", ("a100", "pagerank", "dblp-2010"), "MFF", _MORE_LINES, _OTHER_MFF_A100),

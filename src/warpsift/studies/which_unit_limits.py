@@ -5,13 +5,13 @@
 | algorithm | it handles at least twice the edges of the best software, and is faster per edge |
 | bandwidth | DRAM is busy for 60 % of its peak or more |
 | launch | a launch or an operation is shorter than twice the eight dependent accesses of a CTA's life |
-| hash port | the SCU waits for sets of its hash tables, for room for them, or clears them |
-| width | the SCU's (or ISCU's) Address Generator moves on: more lanes would be faster |
+| width | the SCU's (or ISCU's) Address Generator moves on for half of the phase: it works at its width |
+| hash port | otherwise the SCU waits longest for sets of its hash tables, for room for them, or clears them |
 | latency | the SCU, or the warps of a kernel, wait for data |
 | network | the SCU, or replies of another unit, wait for the crossbar |
 | stations | the slices' stations wait for room for sets, or for their slice |
 | parts | the ISCU waits until its parts at the slices take more |
-| registers, lines, tags, L2 | what the MFF is short of |
+| registers, lines, tags, L2 | the MFF's engines or memory units wait for it, half of their time on average |
 | reorder | the IRU's elements queue in front of its hash |
 | balance | SMs are idle: too few warps, or a few with long lists |
 | instructions, barrier, coalescing | what the warps do or wait for otherwise |
@@ -22,6 +22,7 @@ Rules are tried in this order: algorithm, bandwidth, launch, the unit's own word
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 Run = Mapping[str, Any]
@@ -40,11 +41,10 @@ _SCU = {
         "scu_stall_hash_network_cycles",
         "scu_stall_clear_cycles",
     ),
-    "width": ("scu_address_busy_cycles",),
     "latency": ("scu_stall_data_cycles", "scu_stall_vector_cycles", "scu_stall_inflight_cycles"),
     "network": ("scu_stall_network_cycles", "scu_stall_store_cycles"),
 }
-# Summed over memory units or engines. Commands that wait for a job entry only pass on what is short behind them.
+# Summed over engines (registers) or memory units. Commands that wait for a job entry pass on what is short behind them.
 _MFF = {
     "registers": ("mff_stall_register_cycles",),
     "lines": ("mff_stall_line_cycles",),
@@ -68,11 +68,22 @@ _SM_WORDS = {
 }
 
 
+@dataclass(frozen=True)
+class Places:
+    """Over how many the MFF's stalls are summed."""
+
+    memory_units: int = 1
+    engines: int = 1
+
+
+ONE_PLACE = Places()
+
+
 def longest_phase(run: Run) -> Phase:
     return max(run["phases"], key=lambda phase: phase["cycles"])
 
 
-def limit(run: Run, software: Run) -> str:
+def limit(run: Run, software: Run, places: Places = ONE_PLACE) -> str:
     """One word for a unit's run, beside that of the best software."""
     if _does_more(run, software):
         return "algorithm"
@@ -83,8 +94,8 @@ def limit(run: Run, software: Run) -> str:
         return "launch"
     counters = phase["counters"]
     if phase["unit"]:
-        return _of_operations(counters)
-    return _of_unit_in_launches(counters, phase["cycles"]) or _of_sms(phase["stall_stack"])
+        return _of_operations(counters, phase["cycles"])
+    return _of_unit_in_launches(counters, phase["cycles"], places) or _of_sms(phase["stall_stack"])
 
 
 def _edges(run: Run) -> float:
@@ -108,8 +119,10 @@ def _largest(groups: Mapping[str, tuple[str, ...]], counters: Mapping[str, float
     return word, found[word]
 
 
-def _of_operations(counters: Mapping[str, float]) -> str:
+def _of_operations(counters: Mapping[str, float], phase_cycles: float) -> str:
     """The SCU between launches. Where it waits for answers of stations or parts, these may be what is short."""
+    if counters.get("scu_address_busy_cycles", 0) >= HALF * phase_cycles:
+        return "width"
     word, cycles = _largest(_SCU, counters)
     if word == "hash port" and counters.get("iscu_elements"):
         return "parts"
@@ -119,11 +132,14 @@ def _of_operations(counters: Mapping[str, float]) -> str:
     return "stations" if stalls > cycles else "latency"
 
 
-def _of_unit_in_launches(counters: Mapping[str, float], cycles: float) -> str:
+def _of_unit_in_launches(counters: Mapping[str, float], cycles: float, places: Places) -> str:
     """A unit that works while kernels run, if it does so for half of the time."""
-    if counters.get("mff_active_cycles", 0) >= HALF * cycles:
-        word, stalls = _largest(_MFF, counters)
-        return word if stalls else ""
+    active = counters.get("mff_active_cycles", 0)
+    if active >= HALF * cycles:
+        each = {word: places.engines if word == "registers" else places.memory_units for word in _MFF}
+        waits = {word: sum(counters.get(name, 0) for name in _MFF[word]) / each[word] for word in _MFF}
+        word = max(waits, key=lambda name: waits[name])
+        return word if waits[word] >= HALF * active else ""
     word, stalls = _largest(_IRU, counters)
     return word if stalls >= HALF * cycles else ""
 

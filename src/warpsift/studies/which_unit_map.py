@@ -13,8 +13,9 @@ from typing import Any
 from warpsift.report.figures import Chart, Figure
 from warpsift.run.sampling.relative_error import relative_half
 from warpsift.store.store import Record
+from warpsift.store.stored_energy import machine_of_stored
 from warpsift.studies.which_unit_area import CONTENDERS
-from warpsift.studies.which_unit_limits import limit
+from warpsift.studies.which_unit_limits import Places, limit
 
 Run = Mapping[str, Any]
 SOFTWARE = "software"
@@ -108,7 +109,8 @@ def cell_of(
     """A cell from the records of its contenders, out of so many possible ones."""
     runs = {name: dict(record.result or {}) for name, record in records.items()}
     best = min((run for name, run in runs.items() if name not in CONTENDERS), key=value)
-    limits = {name: limit(run, best) for name, run in runs.items() if name in CONTENDERS and value is seconds_of}
+    units = [name for name in runs if name in CONTENDERS and value is seconds_of]
+    limits = {name: limit(runs[name], best, _places(records[name])) for name in units}
     loaded = next(iter(records.values()))
     graph = loaded.graph
     facts = {"nodes": graph["nodes"], "arcs": graph["edges"], "origin": _origin(graph)}
@@ -117,6 +119,11 @@ def cell_of(
     halves = {name: relative_half(value(run["intervals"])) for name, run in runs.items() if "intervals" in run}
     millionths = "uJ" if value is joules_of else "us"
     return Cell(*case, values, limits, size, facts, halves, possible or len(records), millionths=millionths)
+
+
+def _places(record: Record) -> Places:
+    machine = machine_of_stored(record.request)
+    return Places(machine.l2.slices, machine.unit("mff").issue_engines)
 
 
 def _origin(graph: Mapping[str, Any]) -> str:
