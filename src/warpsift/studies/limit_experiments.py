@@ -44,6 +44,7 @@ _BUFFERS_TX1 = {**_BUFFERS, "scu.fetch_fifo_bytes": "77824", "noc.unit_ports": "
 _MORE_LINES = {"mff.lines_per_memory_unit": "40"}
 _OTHER_MFF = {"mff.tags_per_memory_unit": "512", "mff.work_registers": "16384"}
 _OTHER_MFF_A100 = {"mff.tags_per_memory_unit": "512", "mff.work_registers": "65536"}
+_TWICE_THE_DRAM = {"dram.clock_mhz": "3200"}  # of the TX1's 1600
 _HALF_THE_SMS = {"sm.count": "8"}
 _TWICE_THE_SMS = {"sm.count": "32"}
 # What leaves the SCU leaves by one port, a sector of 32 bytes per cycle: with these a whole line does
@@ -69,6 +70,9 @@ EXPERIMENTS = (
     Experiment("lines", ("gtx980", "bfs", "cnr-2000@1/2"), "MFF", _MORE_LINES, _OTHER_MFF),
     Experiment("lines", ("a100", "pagerank", "dblp-2010"), "MFF", _MORE_LINES, _OTHER_MFF_A100),
     Experiment("instructions", ("gtx980", "pagerank", "dblp-2010"), "MFF", _TWICE_THE_SMS, _MORE_LINES),
+    Experiment("bandwidth", ("tx1", "pagerank", "dblp-2010"), "MFF", _TWICE_THE_DRAM, _MORE_LINES),
+    Experiment("bandwidth", ("tx1", "pagerank", "dblp-2010"), "IRU", _TWICE_THE_DRAM, {"iru.hash_banks": "4"}),
+    Experiment("bandwidth", ("tx1", "bfs", "dblp-2010"), "scu+mff", _TWICE_THE_DRAM, _WIDE_TX1),
     Experiment("balance", ("gtx980", "bfs", "cond"), "IRU", _HALF_THE_SMS, {}),
     Experiment("balance", ("gtx980", "bfs", "dblp-2010"), "IRU", _HALF_THE_SMS, {}),
     Experiment("balance", ("gtx980", "sssp", "cond"), "IRU", _HALF_THE_SMS, {}),
