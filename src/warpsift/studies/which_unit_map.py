@@ -192,7 +192,9 @@ def heat_figure(cells: Sequence[Cell], name: str, title: str, notes: Sequence[st
     meanings = [f"{contender.letter} {name}" for name, contender in CONTENDERS.items()]
     if any(cell.winner == TIE for cell in cells):
         meanings.append("= a tie, within the intervals of sampled runs")
-    explained = "p plain GPU: software wins; below it the nearest unit and what holds it back"
+    explained = "p plain GPU: software wins; below it the nearest unit"
+    if any(cell.limits for cell in cells):
+        explained += " and what holds it back"
     parts = "in brackets the part of the graph, a stand-in; without, it is whole"
     chart = Chart(
         "heat",
