@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from oracles.naive_tags import NaiveTags
+from oracles.naive_turns import NaiveTurns
 from support.engine_streams import alu, atomic, barrier, chunk, launch, load, shared, store
 from warpsift.engine import Engine
 from warpsift.engine.core.jit import from_python
 from warpsift.engine.engine import EngineError
 from warpsift.engine.l2.address_map import first_row, slice_of
-from warpsift.engine.leap import leap_order
+from warpsift.engine.leap import leap_order, sampled_engine
 from warpsift.engine.leap.leap import leap
+from warpsift.engine.leap.leap_turns import QUANTUM
 from warpsift.engine.leap.sampled_engine import SampledEngine
 from warpsift.engine.leap.touch import WRITES, touch_lines
 from warpsift.engine.sm import sm_state
@@ -134,6 +136,46 @@ def test_the_oldest_warps_go_first_where_the_load_store_unit_is_behind():
     held.close()
 
 
+def random_warp(random: np.random.Generator, length: int) -> list:
+    """Loads of one to 32 lines, stores, atomics, shared memory, ALU chains; a barrier every ten, so that warps meet."""
+    rows = []
+    for k in range(length):
+        lines = random.integers(0, 5000, random.choice([1, 1, 2, 8, 32])).tolist()
+        slot, wait = int(random.integers(0, 4)), int(random.integers(0, 16)) if random.random() < 0.4 else 0
+        kinds = [load(slot, lines, wait), store(lines, wait), atomic(lines[0], 2, slot, wait), shared(slot, 3, wait)]
+        rows.append([*kinds, alu(5, 3, wait)][random.choice(5, p=[0.4, 0.1, 0.1, 0.2, 0.2])])
+        rows += [barrier()] if k % 10 == 9 else []
+    return rows
+
+
+@pytest.mark.parametrize("pace", [0.5, 4.0])
+@pytest.mark.parametrize("wakes", ["oldest", "next"])
+def test_turns_are_those_of_a_naive_clock(pace, wakes):
+    random = np.random.default_rng(7)
+    warps = [random_warp(random, 10 * int(random.integers(3, 12))) for _ in range(24)]
+    for until in (500, 3000, 1 << 40):
+        machine = load_machine("tx1", {"sm.count": 2, "sm.lsu_wakes": wakes})
+        engine = SampledEngine(machine, sample=20)
+        Engine.begin(engine, launch(12, 2))
+        engine._push(chunk(warps, 12))
+        engine._latency, engine._pace = 130, round(pace * leap_order.PACE_ONE)
+        engine._give_order(until)
+        engine._order[leap_order.FINAL], engine._order[leap_order.FLOOR] = 1, 0
+        leap(engine._S, engine._p_order)
+        numbers = {"quantum": QUANTUM, "latency": 130, "pace": pace, "in_turn": wakes == "next"}
+        spec = {"shared_latency": machine.sm.shared_latency_cycles, "alu_latency": machine.sm.alu_latency_cycles}
+        naive = NaiveTurns(warps, 2, 2, numbers | spec)
+        assert int(engine._order[leap_order.REACHED]) == naive.run(until)
+        told = [int(engine._order[word]) for word in (leap_order.OPS, leap_order.TRANSACTIONS, leap_order.INSTRUCTIONS)]
+        assert told == [naive.ops, naive.lines, naive.instructions]
+        table = engine._arena.arrays["sm.warps"]
+        left = table["end"] - table["pc"]
+        assert sorted(left[table["state"] != sm_state.EMPTY].tolist()) == sorted(
+            len(warp.rows) - warp.at for warp in naive.warps if not warp.through
+        )
+        engine.close()
+
+
 def test_ctas_are_passed_over_and_counted_but_for_those_that_outlast_the_leap():
     short, long = [load(0, [1, 2], wait=1)] * 10, [load(0, [3], wait=1)] * 500
     engine = leapt_engine(1.0, 10_000, to_pass=45, warps=[short] * 20)
@@ -161,4 +203,28 @@ def test_what_is_passed_over_is_part_of_the_work(monkeypatch):
     assert sum(leap.work[2] for leap in launched.leaps) + launched.timed.warp_instructions == full.warp_instructions
     assert launched.timed.ctas_dispatched == launched.timed.ctas_completed == 900
     assert not engine._live
+    engine.close()
+
+
+def test_a_long_launch_that_repeats_is_timed_once_and_touched_at_its_end(monkeypatch):
+    monkeypatch.setattr(sampled_engine, "HELD_BYTES", 1 << 10)
+    engine = SampledEngine(load_machine("tx1"), sample=20)
+    engine._touched_lines = 20_000
+    touched = []
+    touch = engine._touch_chunk
+    monkeypatch.setattr(engine, "_touch_chunk", lambda chunk: touched.append(chunk.ctas) or touch(chunk))
+    for length in (20, 20, 20, 60):
+        run(engine, 600, length)
+    assert [each.timed is not None for each in engine.sampled] == [True, False, False, True]
+    assert [each.touched_sectors for each in engine.sampled] == [0, None, None, 0]
+    assert 0 < sum(touched) < 600  # 200 transactions or so of each CTA, of two launches
+    engine.close()
+
+
+def test_short_launches_that_repeat_are_touched_as_a_whole_and_more_ctas_are_another_size():
+    engine = SampledEngine(load_machine("tx1"), sample=20)
+    for ctas in (8, 8, 8, 8, 8, 8, 16):
+        run(engine, ctas, 4)
+    assert [each.timed is not None for each in engine.sampled] == [True] * 4 + [False] * 2 + [True]
+    assert all(each.touched_sectors is not None for each in engine.sampled)
     engine.close()

@@ -112,3 +112,13 @@ def test_what_was_leapt_over_and_left_out_is_estimated():
     for row in (0, 1):
         assert found.counters(row)["cycles"] == pytest.approx((7 + 6 * 5) * window, rel=1e-6)
         assert found.counters(row)["dram_reads"] == (7 + 6 * 5) * 50
+
+
+def test_of_a_launch_that_was_touched_at_its_end_sectors_are_as_of_the_one_like_it():
+    launch = sampled(np.array([1.5, 0.5, 0.1, 0.0]), 6, (1000, 2000, 9000, 50))
+    left_out = SampledLaunch(launch.info, "kind", touched_sectors=None)
+    works = ([1.0, 74000, 333000, 370], [1.0, 148000, 666000, 740])
+    found = Estimate([launch, left_out], [Known(np.array(work), {}) for work in works])
+    one, two = found.counters(0), found.counters(1)
+    assert two["cycles"] == pytest.approx(2 * one["cycles"], rel=1e-6)
+    assert two["dram_reads"] == pytest.approx(2 * one["dram_reads"], abs=1)

@@ -9,7 +9,9 @@ What is in flight when a leap begins stays in flight and comes back behind it. T
 the one that asked waits for it in its place. So queues are as full and as many warps wait behind a leap as before it.
 
 How long a timed stretch would have been in a leap's time is found by a rehearsal: from its begin, a leap of as many
-memory instructions (`MOST_OPS`) on a copy of the SMs. So what is timed and what is leapt over are measured alike.
+line transactions (`MOST_LINES`) on a copy of the SMs; of as many memory instructions, where they have none. Not of as
+many instructions in any case: where the load-store units are behind, a leap and a timed stretch of equal instructions
+end with other ones waiting, say atomics of 30 lines instead of loads of one.
 """
 
 from __future__ import annotations
@@ -34,11 +36,13 @@ from warpsift.engine.leap.leap_order import (
     FLOOR,
     FRESH,
     LEAPT,
+    MOST_LINES,
     MOST_OPS,
     OPS,
     P_BUSY,
     P_COUNTS,
     REACHED,
+    TRANSACTIONS,
     UNTIL,
 )
 from warpsift.engine.leap.leap_turns import forget_ranks, leap_round
@@ -85,13 +89,13 @@ def forget_delays(S):
 def lend_scoreboards(S, p):
     """Put away what every warp slot has in flight and waits for: warps go on as if all of it had come."""
     C = sms(S)
-    rehearsed = load(p, np.int64(MOST_OPS))
-    if rehearsed == 0:
+    in_earnest = load(p, np.int64(MOST_OPS)) == 0
+    if in_earnest:
         forget_delays(S)
     for sm in range(C.sms):
         M = sm_row(C.p_sms, sm)
         M.lsu_waiting = 0
-        if M.ops_in_flight != 0 and rehearsed == 0:
+        if M.ops_in_flight != 0 and in_earnest:
             for index in range(MEMORY_OPS):  # those that hold no slot let their warp end
                 E = memory_op(C.p_memory_ops, sm * MEMORY_OPS + index)
                 if E.slot == NO_SLOT:
@@ -186,6 +190,16 @@ def live_warps(S):
     return live
 
 
+@compiled(i64, i64)
+def rehearsed(p):
+    """1 if a rehearsal has done as much as it should."""
+    if load(p, np.int64(MOST_OPS)) == 0:
+        return np.int64(0)
+    if load(p, np.int64(MOST_LINES)) != 0:
+        return np.int64(1) if load(p, np.int64(TRANSACTIONS)) >= load(p, np.int64(MOST_LINES)) else np.int64(0)
+    return np.int64(1) if load(p, np.int64(OPS)) >= load(p, np.int64(MOST_OPS)) else np.int64(0)
+
+
 @entry("leaps of sampled runs", i64, S_t, i64)
 def leap(S, p):
     """Rounds up to the time that is ordered (LEAPT), until few warps are left at the end (FEW), or CTAs lack."""
@@ -199,9 +213,7 @@ def leap(S, p):
     C.cta_start = 0
     status = np.int64(LEAPT)
     most_ops = load(p, np.int64(MOST_OPS))
-    while load(p, np.int64(REACHED)) < load(p, np.int64(UNTIL)):
-        if most_ops != 0 and load(p, np.int64(OPS)) >= most_ops:
-            break
+    while rehearsed(p) == 0 and load(p, np.int64(REACHED)) < load(p, np.int64(UNTIL)):
         if fill_sms(S) != 0:
             if load(p, np.int64(FINAL)) == 0:
                 status = np.int64(NEED_WORK)

@@ -7,6 +7,7 @@ is leapt over (`schedule.py`, `leap.py`). Function is not its business: kernels 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from itertools import islice
@@ -35,11 +36,12 @@ from warpsift.engine.machine_cycle import NEED_WORK, PAUSED
 from warpsift.engine.main_loop import NO_UNIT, run
 from warpsift.engine.sm import sm_state
 from warpsift.engine.unit_socket import UnitComponent
+from warpsift.hardware import LINE_BYTES
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import Chunk, LaunchInfo, UnitChunk, UnitOperation
 
 RAMP, WINDOW, LEAP, SETTLING, TAIL = range(5)
-HELD_BYTES = 32 << 20  # a launch of more is chosen by the number of its CTAs: it would fill the memory
+HELD_BYTES = 32 << 20  # a launch of more is chosen by its begin: it would fill the memory
 HELD_PIECES = 32  # an operation of more pieces is timed: it would fill the memory before its size is known
 
 
@@ -90,6 +92,7 @@ class SampledEngine(Engine):
         }
         self._few = machine.sm.count * machine.sm.warps * schedule.FEW_WARPS
         self._touched_windows = schedule.touched_windows(machine)
+        self._touched_lines = schedule.TOUCHED_TIMES * machine.l2.size_bytes // LINE_BYTES
         self._leapt, self._mode = False, TAIL
 
     # ---- the sink -------------------------------------------------------------------------------------------
@@ -99,6 +102,7 @@ class SampledEngine(Engine):
         self._now = SampledLaunch(launch, ("launch", launch.kernel, launch.phase, launch.threads_per_cta))
         self._held: list[Chunk] = []
         self._choice: bool | None = None  # whether it is timed
+        self._long, self._come_ctas, self._come_lines = False, 0, 0
 
     def chunk(self, chunk: Chunk) -> None:
         self._now.longest_warp = max(self._now.longest_warp, int(np.diff(chunk.warp_first).max(initial=0)))
@@ -126,8 +130,13 @@ class SampledEngine(Engine):
         """Whether the launch is timed; what has come of it so far is taken or remembered."""
         now = self._now
         assert isinstance(now.info, LaunchInfo)
-        size = (now.info.ctas,) if long else (now.records.bit_length(), now.longest_warp.bit_length())
-        self._choice = self._schedule.is_timed(now.kind, size)
+        if long:  # as many CTAs, which begin with as many records each, within a fifth
+            ctas = sum(chunk.ctas for chunk in self._held)
+            size: tuple[int, ...] = (now.info.ctas, round(4 * math.log2(now.records / ctas)))
+        else:
+            size = (now.records.bit_length(), now.longest_warp.bit_length(), now.info.ctas.bit_length())
+        self._long = long
+        self._choice = self._schedule.is_timed(now.kind, size, long)
         if self._choice:
             super().begin(now.info)
             self._mode, self._until = RAMP, self.cycle + schedule.RAMP_CYCLES
@@ -142,10 +151,22 @@ class SampledEngine(Engine):
     def _take(self, chunk: Chunk) -> None:
         if self._choice:
             super().chunk(chunk)
-        else:
+        elif self._is_touched(chunk):
             before = self._touched()
             self._touch_chunk(chunk)
-            self._now.touched_sectors += self._touched() - before
+            if self._now.touched_sectors is not None:
+                self._now.touched_sectors += self._touched() - before
+        else:
+            self._now.touched_sectors = None
+
+    def _is_touched(self, chunk: Chunk) -> bool:
+        """Of a long launch that is left out only the end is touched: what came before is gone from the L2."""
+        info = self._now.info
+        assert isinstance(info, LaunchInfo)
+        self._come_ctas += chunk.ctas
+        self._come_lines += len(chunk.transactions) + len(chunk.commands)
+        left = self._come_lines / max(self._come_ctas, 1) * (info.ctas - self._come_ctas)
+        return not self._long or left <= self._touched_lines
 
     def operation(self, operation: UnitOperation) -> Any:
         info, pieces = operation.info, iter(operation.chunks())
@@ -212,7 +233,7 @@ class SampledEngine(Engine):
             self._mode, self._until, self._begun = WINDOW, self.cycle + schedule.WINDOW_CYCLES, self.cycle
             self._opened, self._opened_ops, self._opened_sms = self._state(), self._ops_done(), self._sms()
             self._opened_rows, self._begun_ops = set(self._live), self._opened_ops
-            self._opened_lines = self._lines_done()
+            self._opened_lines, self._opened_taken = self._lines_done(), int(self._record("sm").lines_taken)
         elif self._mode == WINDOW:
             self._close_window()
         else:
@@ -254,8 +275,8 @@ class SampledEngine(Engine):
         for name, values in saved.items():
             self._arena.arrays[name][...] = values
 
-    def _rehearse(self, ops: int) -> np.ndarray:
-        """The work of so many memory instructions from where the window was opened on, measured as a leap's is."""
+    def _rehearse(self, ops: int, lines: int) -> np.ndarray:
+        """The work of so many lines, or else memory instructions, from where the window was opened on, as a leap's."""
         now, chunks = self._sms(), self._arena.arrays["sm.chunks"].copy()
         tail = int(self._record("sm").chunk_tail)
         queue = self._arena.arrays["sm.chunk_queue"].copy()
@@ -266,10 +287,12 @@ class SampledEngine(Engine):
         self._record("sm").chunk_tail = tail
         self._arena.arrays["sm.chunk_queue"][...] = queue
         self._give_order(FOREVER, ops)
-        self._order[leap_order.FINAL], self._order[leap_order.FLOOR] = 1, 0
+        order = self._order
+        order[leap_order.FINAL], order[leap_order.FLOOR], order[leap_order.MOST_LINES] = 1, 0, lines
         leap(self._S, self._p_order)
         self._set_sms(now)
-        return self._leapt_work() * ops / max(int(self._order[leap_order.OPS]), 1)  # sectors are the window's own
+        done, wanted = (order[leap_order.TRANSACTIONS], lines) if lines else (order[leap_order.OPS], ops)
+        return self._leapt_work() * wanted / max(int(done), 1)  # sectors are the window's own
 
     def _give_order(self, until: int, most_ops: int = 0) -> None:
         order = self._order
@@ -314,15 +337,29 @@ class SampledEngine(Engine):
             self._mode, self._until = SETTLING, self.cycle + schedule.WINDOW_CYCLES  # few warps cost little to time
             return
         self._measure(counters)
-        work = self._rehearse(ops)
-        work[DRAM_SECTORS] = counters["l2_fills"] + counters["l2_writebacks"]
+        work = self._window_work(ops, counters)
         self._now.windows.append(Window(work, counters))
+        self._order_leap(work)
+        self._mode = LEAP
+
+    def _window_work(self, ops: int, counters: dict[str, int]) -> np.ndarray:
+        """The features of a window of so many memory instructions."""
+        lines = int(self._record("sm").lines_taken) - self._opened_taken
+        if counters["unit_instructions"]:  # words of commands do not tell what a unit does for them
+            work = self._rehearse(ops, 0)
+        else:
+            work = self._rehearse(ops, lines)
+            work[TRANSACTIONS], work[INSTRUCTIONS] = lines, counters["warp_instructions"]
+        work[DRAM_SECTORS] = counters["l2_fills"] + counters["l2_writebacks"]
+        return work
+
+    def _order_leap(self, work: np.ndarray) -> None:
+        """The leap behind a window with this work."""
         windows = self._schedule.leap_windows(self._now.kind, len(self._now.windows))
         touched = min(windows, self._touched_windows)
         self._give_order(max(QUANTUM, round(work[LEAP_TIME] * windows)))
         self._order[leap_order.IN_ALL] = round(work[INSTRUCTIONS] * windows)
         self._order[leap_order.TO_PASS] = round(work[INSTRUCTIONS] * (windows - touched))
-        self._mode = LEAP
 
     def _leap(self, final: bool) -> int:
         order = self._order
@@ -349,11 +386,11 @@ class SampledEngine(Engine):
             super()._reclaim()
             return
         ops, chunks = self._arena.arrays["sm.memory_ops"], self._arena.arrays["sm.chunks"]
-        held = set(ops["p_transactions"][ops["cursor"] < ops["end"]].tolist())
-        for row in list(self._live):
+        through = [row for row in self._live if chunks[row].next_cta == chunks[row].ctas and chunks[row].live_ctas == 0]
+        held = set(ops["p_transactions"][ops["cursor"] < ops["end"]].tolist()) if through else set()
+        for row in through:
             H = chunks[row]
-            needed = {int(H.p_transactions), int(H.p_commands)} & held
-            if H.next_cta == H.ctas and H.live_ctas == 0 and not needed:
+            if not {int(H.p_transactions), int(H.p_commands)} & held:
                 for name in self._live.pop(row):
                     self._arena.release(name)
                 self._free_rows.append(row)

@@ -42,7 +42,7 @@ class SampledLaunch:
     kind: Hashable
     records: int = 0  # of its stream
     longest_warp: int = 0  # records of one warp
-    touched_sectors: int = 0  # between L2 and DRAM, of one that was left out
+    touched_sectors: int | None = 0  # between L2 and DRAM, of one that was left out; None: only its end was touched
     timed: Counters | None = None  # of all that was timed, windows included
     windows: list[Window] = field(default_factory=list)
     leaps: list[Leap] = field(default_factory=list)

@@ -27,6 +27,7 @@ LEFT_WARPS = 1 / 2  # of those at its begin: where as few are left at the end of
 FIRST_LEAP, GROWTH = 1.5, 1.3  # windows, and how many times longer the leap behind each next window is
 TOUCHED_WINDOWS = 6  # at the end of a leap in which caches are touched, at least; CTAs before are passed over ...
 TOUCHED_FILLS = 2  # ... and as long as DRAM at full bandwidth takes to fill the L2 so often
+TOUCHED_TIMES = 16  # of a long launch that is left out, transactions that are touched at its end per line of the L2
 FIRST_ALIKE = 2  # launches of a size
 VARIED = 0.4  # by which share leaps are longer or shorter than usual
 FIRST_TIMED = 4  # launches of a kind: fewer say too little of how its cycles follow from its work
@@ -50,11 +51,15 @@ class Schedule:
     sizes: dict[Hashable, int] = field(default_factory=dict)
     random: Random = field(default_factory=lambda: Random(1))
 
-    def is_timed(self, kind: Hashable, size: tuple[int, ...]) -> bool:
-        """The first of its kind, the first two of its size, then one of `sample` of this size, are timed."""
+    def is_timed(self, kind: Hashable, size: tuple[int, ...], long: bool = False) -> bool:
+        """The first of its kind, the first two of its size, then one of `sample` of this size, are timed.
+
+        Of long ones the first of a size is enough: it has windows of its own.
+        """
         seen, alike = self.launches.get(kind, 0), self.sizes.get((kind, size), 0)
         self.sizes[kind, size] = alike + 1
-        timed = seen < FIRST_TIMED or alike < FIRST_ALIKE or alike % self.sample == 0
+        new = alike == 0 if long else seen < FIRST_TIMED or alike < FIRST_ALIKE
+        timed = new or alike % self.sample == 0
         self.launches[kind] = seen + timed
         return timed
 

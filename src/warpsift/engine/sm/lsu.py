@@ -72,6 +72,7 @@ def lsu_push(S, sm, slot):
     E.p_transactions = W.p_transactions
     E.cursor = np.int64(op.first)
     E.end = np.int64(op.first) + np.int64(op.transactions)
+    C.lines_taken += np.int64(op.transactions)
     E.sectors_left = 0
     E.repeats_left = 0
     E.remaining = 0

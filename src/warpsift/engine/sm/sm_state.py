@@ -200,6 +200,7 @@ SMS = np.dtype(
         ("dispatch_cycle", np.int64),  # the last cycle of dispatch ...
         ("p_dispatched", np.int64),  # ... and the SMs that have got a CTA in it
         ("p_candidates", np.int64),  # SMs that dispatch has yet to look at in this cycle
+        ("lines_taken", np.int64),  # line transactions and command words that load-store units have taken
         *[(name, np.int64) for name in COUNTERS],
     ],
     align=True,

@@ -198,8 +198,11 @@ class Estimate:
 
     def _left_out(self, row: int, timed: list[int]) -> np.ndarray:
         """Counters of a launch that was not timed at all."""
-        wanted = np.array([*self.known[row].work, self.sampled[row].touched_sectors])
-        work = np.array([[*self.known[index].work, self._sectors(index)] for index in timed])
+        touched = self.sampled[row].touched_sectors
+        told = 0 if touched is None else 1  # whether sectors are known
+        first = 1 - told  # what a launch takes in any case is nothing of a long one
+        wanted = np.array([*self.known[row].work[first:], *[touched] * told], float)
+        work = np.array([[*self.known[index].work[first:], *[self._sectors(index)] * told] for index in timed])
         distance = np.abs(np.log((work + 1) / (wanted + 1))).sum(axis=1)
         order = np.argsort(distance, kind="stable")[:ALIKE]
         work, values = work[order], self.values[timed][order]
@@ -209,8 +212,8 @@ class Estimate:
         model = (work[near] @ costs).sum()
         predicted = float(wanted @ costs) * (cycles[near].sum() / model if model > 0 else 1.0)
         part = wanted / np.maximum(work[near].sum(axis=0), 1e-9)
-        per_work = part[1] if wanted[1] else 1 / len(cycles[near])
-        sectors = part[-1] if work[near, -1].sum() else per_work
+        per_work = part[1 - first] if wanted[1 - first] else 1 / len(cycles[near])
+        sectors = part[-1] if told and work[near, -1].sum() else per_work
         per_time = predicted / max(cycles[near].sum(), 1.0)
         return self._grown(values[near].sum(axis=0), (per_time, per_work, sectors))
 
