@@ -12,7 +12,7 @@ from rich.console import Console
 from scipy.sparse.csgraph import connected_components
 
 import warpsift
-from warpsift.algorithms.reach import reach, reaching_source
+from warpsift.algorithms.reach import reach, reaching_source, weak_components
 from warpsift.graph import CsrGraph, load_graph
 from warpsift.report.run_tables import print_run
 
@@ -55,6 +55,19 @@ def test_most_nodes_would_reach_nothing():
     graph = bow_tie()
     found = [reach(graph, any_node_of_the_largest_component(graph, seed))[0] for seed in range(20)]
     assert np.median(found) == 2
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_weak_components_are_scipys(seed):
+    rng = np.random.default_rng(seed)
+    nodes = int(rng.integers(1, 60))
+    ends = rng.integers(0, nodes, (2, int(rng.integers(0, 70))))
+    graph = CsrGraph.from_edges(*ends, nodes=nodes)
+    _, label = connected_components(graph.to_scipy(), directed=True, connection="weak")
+    least = np.array([np.flatnonzero(label == mine)[0] for mine in label])
+    assert weak_components(graph.offsets, graph.targets).tolist() == least.tolist()
+    source = int(rng.integers(0, nodes))
+    assert reach(graph, source) == naive_reach(graph, source)
 
 
 @pytest.mark.parametrize("name", ["kron-8", "delaunay-8", "grid-9x9"])

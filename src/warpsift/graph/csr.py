@@ -237,6 +237,13 @@ class CsrGraph:
         shape = (self.nodes, self.nodes)
         return scipy.sparse.csr_array((data, self.targets.copy(), self.offsets.copy()), shape=shape)
 
+    def to_scipy_pattern(self) -> scipy.sparse.csr_array:
+        """Entry (i, j) is there for every arc, in the graph's own arrays: for traversals, which look at no values."""
+        import scipy.sparse
+
+        data = np.broadcast_to(np.float64(1), self.edges)  # one number, however many arcs
+        return scipy.sparse.csr_array((data, self.targets, self.offsets), shape=(self.nodes, self.nodes), copy=False)
+
 
 def _check_rows(offsets: np.ndarray, targets: np.ndarray, name: str) -> None:
     """Raise for arrays that are no graph."""

@@ -25,7 +25,7 @@ def prepare(graph: CsrGraph, options: BfsOptions) -> tuple[CsrGraph, BfsOptions]
 def check(graph: CsrGraph, outcome: Outcome, options: BfsOptions) -> Verdict:
     from scipy.sparse.csgraph import breadth_first_order
 
-    order, predecessor = breadth_first_order(graph.to_scipy(), options.source, directed=True)
+    order, predecessor = breadth_first_order(graph.to_scipy_pattern(), options.source, directed=True)
     levels = np.full(graph.nodes, INFINITY, np.int64)
     levels[options.source] = 0
     for node in order[1:].tolist():  # in order of discovery, so a predecessor's level is known
