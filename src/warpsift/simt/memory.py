@@ -114,7 +114,7 @@ class DeviceMemory:
             raise DeviceMemoryError(
                 f"array '{name}' of {wanted / 2**20:.1f} MiB does not fit the device: "
                 f"{self._next / 2**20:.1f} of {self.size_bytes / 2**20:.0f} MiB are taken. "
-                "Use a smaller graph or a machine with more memory (--set memory.size_bytes=...)."
+                "Use a smaller graph: every device has this much, whatever the machine."
             )
         start = self._next
         storage = self._bytes[start : start + int(length) * dtype.itemsize].view(dtype)
