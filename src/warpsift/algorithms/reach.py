@@ -22,8 +22,8 @@ TRIES = 16  # further picks, for graphs without a large strongly connected compo
 def weak_components(offsets, targets):
     """Of every node the least node of its weakly connected component.
 
-    Union-find, with paths halved on the way. SciPy's `connected_components` takes three copies of the arcs for it,
-    five times the memory of the graph.
+    Union-find, with paths halved on the way. SciPy's `connected_components` copies the arcs: with kron-21,
+    a graph of 0.75 GB, the process grew to 6.9 GB.
     """
     root = np.arange(offsets.size - 1)
     for node in range(root.size):
