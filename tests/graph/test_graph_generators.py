@@ -303,3 +303,12 @@ def test_the_list_shows_every_preset_and_kind():
 def test_options_apply_to_generated_graphs():
     directed = load_graph("web-300")
     assert load_graph("web-300", symmetrise=True).content_hash == directed.symmetrised().content_hash
+
+
+def test_authors_are_numbered_by_pieces_the_largest_first():
+    graph = load_graph("collab-3000")
+    _, piece = connected_components(graph.to_scipy(), directed=False)
+    largest = np.bincount(piece).argmax()
+    size = int((piece == largest).sum())
+    assert 1500 < size < 3000
+    assert (piece[:size] == largest).all()

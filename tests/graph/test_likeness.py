@@ -4,7 +4,7 @@ import networkx
 import pytest
 
 from warpsift.graph import CsrGraph, load_graph
-from warpsift.graph.likeness import clustering, likeness, lines_per_warp
+from warpsift.graph.likeness import clustering, likeness, lines_per_warp, longest_per_warp
 
 
 def test_clustering_is_networkxs():
@@ -18,6 +18,11 @@ def test_lines_per_warp_counts_what_32_arcs_lead_to():
     assert lines_per_warp(same) == 1
     apart = CsrGraph.from_edges([0] * 32, [32 * k + 1 for k in range(32)], nodes=2000)
     assert lines_per_warp(apart) == 32
+
+
+def test_longest_per_warp_is_the_mean_of_the_longest_lists():
+    lists = CsrGraph.from_edges([0, 0, 0, 5, 40, 40], [1, 2, 3, 1, 2, 3], nodes=64)
+    assert longest_per_warp(lists) == (3 + 2) / 2
 
 
 def test_an_empty_graph_has_figures_too():

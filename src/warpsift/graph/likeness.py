@@ -31,6 +31,7 @@ def likeness(graph: CsrGraph, seed: int = 1) -> dict[str, Any]:
         "arcs to the top 1 %": _top(hubs, 0.01),
         "clustering": round(clustering(graph, seed), 3),
         "lines per 32 arcs": round(lines_per_warp(graph), 2),
+        "longest list of 32 nodes": round(longest_per_warp(graph), 1),
         "distance of ends, quartiles": " / ".join(str(int(q)) for q in quartiles),
     }
 
@@ -50,6 +51,12 @@ def lines_per_warp(graph: CsrGraph) -> float:
         return 0.0
     lines = np.sort((graph.targets[:whole] // NODES_PER_LINE).reshape(-1, WARP_SIZE), axis=1)
     return float(1 + (np.diff(lines, axis=1) != 0).sum(axis=1).mean())
+
+
+def longest_per_warp(graph: CsrGraph) -> float:
+    """Mean longest list of 32 nodes in a row: as many steps takes a warp of a kernel with a thread per node."""
+    whole = graph.nodes // WARP_SIZE * WARP_SIZE
+    return float(graph.out_degrees[:whole].reshape(-1, WARP_SIZE).max(axis=1).mean()) if whole else 0.0
 
 
 def clustering(graph: CsrGraph, seed: int = 1) -> float:

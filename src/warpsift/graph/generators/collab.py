@@ -3,7 +3,8 @@
 An affiliation model: every team has written together and is a clique. Authors stand in a line by field; a team is some
 neighbours in that line, who mostly write with each other, and leaders, who write with many teams, most of them near.
 Hence the clustering of the real networks (0.7: a young author's co-authors know each other), their tail of degrees (a
-leader of forty teams) and the numbering by communities in which LAW distributes such graphs. Some authors wrote alone.
+leader of forty teams) and the numbering by communities in which LAW distributes such graphs: the piece that holds most
+authors first, then the small ones, which have short lists. Some authors wrote alone.
 
 `scattered` numbers a share of the authors at random, as in collections that number them by name.
 """
@@ -11,6 +12,7 @@ leader of forty teams) and the numbering by communities in which LAW distributes
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from warpsift.graph.csr import CsrGraph
 from warpsift.graph.generators.trim import undirected_graph
@@ -26,7 +28,7 @@ _MOST_AUTHORS = 40  # longer lists are rare enough to leave out, and one of 100 
 _TEAM = 0.25  # least members of a team, of the mean degree
 _ALONE = 0.04
 _LEADERS = 0.26  # mean leaders of a team, beside its own members, of the mean degree
-_FAR = 0.3  # share of leaders from anywhere in the line: most of the network is in one piece
+_FAR = 0.4  # share of leaders from anywhere in the line: most of the network is in one piece
 
 
 def collab(nodes: int, degree: float = COLLAB_DEGREE, seed: int = 1, scattered: float = 0.0) -> CsrGraph:
@@ -48,7 +50,7 @@ def collab(nodes: int, degree: float = COLLAB_DEGREE, seed: int = 1, scattered: 
         part = int(everybody.size * min(1.0, 1.1 * (1 - graph.edges / (2 * wanted)))) + 2
         begin = int(rng.integers(0, everybody.size))
         writes = np.sort(np.roll(everybody, -begin)[:part])
-    return _scattered(graph, scattered, rng)
+    return _scattered(_largest_first(graph), scattered, rng)
 
 
 def _team_edges(
@@ -86,6 +88,13 @@ def _leaders(beside: np.ndarray, count: int, shares: np.ndarray, nodes: int, rng
     return np.minimum(np.searchsorted(shares, draw), nodes - 1)
 
 
+def _largest_first(graph: CsrGraph) -> CsrGraph:
+    """The same network, numbered by pieces: the largest, then the others, each in the order of its line."""
+    _, piece = connected_components(graph.to_scipy_pattern(), directed=False)
+    order = np.argsort(piece != np.bincount(piece).argmax(), kind="stable")
+    return _renumbered(graph, np.argsort(order).astype(np.int32))
+
+
 def _scattered(graph: CsrGraph, share: float, rng: np.random.Generator) -> CsrGraph:
     """A share of the nodes change places at random."""
     if share <= 0:
@@ -93,4 +102,8 @@ def _scattered(graph: CsrGraph, share: float, rng: np.random.Generator) -> CsrGr
     moved = np.flatnonzero(rng.random(graph.nodes) < share)
     place = np.arange(graph.nodes, dtype=np.int32)
     place[moved] = rng.permutation(moved).astype(np.int32)
+    return _renumbered(graph, place)
+
+
+def _renumbered(graph: CsrGraph, place: np.ndarray) -> CsrGraph:
     return CsrGraph.from_edges(place[graph.sources], place[graph.targets], nodes=graph.nodes)
