@@ -8,6 +8,7 @@ from warpsift.store.canonical_json import from_json, to_json
 from warpsift.store.store import Record
 from warpsift.studies.claim import MET, MISSING, OPPOSITE, SAME, Claim, judge, summary
 from warpsift.studies.claims_table import ClaimsError, claims_of, judged_claims, write_csv, write_page
+from warpsift.studies.marked_page import PageError
 from warpsift.studies.mff import mff_claims
 from warpsift.studies.scu import scu_claims
 from warpsift.studies.stored_runs import FULL_SIZE, Measured, StoredRuns
@@ -138,5 +139,5 @@ def test_the_table_goes_between_the_marks_of_a_page(tmp_path):
         assert text.startswith("before\n<!-- claims -->\nauthors: of 0 claims") and text.endswith("-->\nafter\n")
         assert "old" not in text and text.count("| a claim (Fig. 0) |") == 2
     page.write_text("<!-- /claims -->\n<!-- claims -->\n")
-    with pytest.raises(ClaimsError, match=r"write the lines <!-- claims --> and <!-- /claims --> where"):
+    with pytest.raises(PageError, match=r"write the lines <!-- claims --> and <!-- /claims --> where"):
         write_page(page, judged)

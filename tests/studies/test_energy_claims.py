@@ -52,6 +52,8 @@ def test_three_ways_to_count_waiting_sms(store, reading):
         assert found.saved[mode] == pytest.approx(plain["energy_joules"] / unit["energy_by_gpu_idle"][mode], rel=1e-3)
     assert found.saved["none"] < found.saved["clock_gate"] < found.saved["power_gate"]
     assert found.static_share == pytest.approx(plain["static_joules"] / plain["energy_joules"], rel=1e-3)
+    events = [run["energy_joules"] - run["static_joules"] for run in (plain, unit)]
+    assert found.events == pytest.approx(events[0] / events[1], rel=1e-3)
 
 
 def test_a_gpu_that_waits_takes_what_its_table_says():
@@ -109,15 +111,19 @@ def test_averages_need_all_their_parts(store):
 def test_what_the_paper_needs_is_arithmetic():
     bfs = next(figure for figure in FIGURES if figure.name == "bfs, gtx980")
     assert (bfs.stated, bfs.speedup) == (12.3, 1.41)
-    board = Savings(1.0, dict.fromkeys(GPU_IDLE, 1.0), dict.fromkeys(GPU_IDLE, 12.2), 0.9, ("cond",))
+    board = Savings(1.0, dict.fromkeys(GPU_IDLE, 1.0), dict.fromkeys(GPU_IDLE, 12.2), 0.9, 1.0, ("cond",))
     assert bfs.possible(board) is False and bfs.near(board) is False
-    other = Savings(1.0, dict.fromkeys(GPU_IDLE, 9.3), dict.fromkeys(GPU_IDLE, 12.4), 0.1, ("cond",))
+    other = Savings(1.0, dict.fromkeys(GPU_IDLE, 9.3), dict.fromkeys(GPU_IDLE, 12.4), 0.1, 9.3, ("cond",))
     assert bfs.possible(other) is True and bfs.near(other) is True
 
 
 def test_command_line_and_files(store, tmp_path):
     shown = call("claims", "--energy", "--store", str(store), "--csv", str(tmp_path / "e.csv")).stdout
     assert "savings lie within 25 % of the paper's" in shown and "idle / clock-gated / power-gated" in shown
+    page = tmp_path / "page.md"
+    page.write_text("<!-- energy claims -->\nold\n<!-- /energy claims -->\n")
+    call("claims", "--energy", "--store", str(store), "--page", str(page))
+    assert "old" not in page.read_text() and page.read_text().count("\n| ") == len(FIGURES) + 1
     found = energy_figures([runs_of(store, name) for name in ("authors", "hardware")], ("scu", "mff"))
     lines = (tmp_path / "e.csv").read_text().splitlines()
     assert lines[0] == f"# {verdict(found)}" and len(lines) == len(FIGURES) + 2

@@ -28,7 +28,8 @@ def claims(
     ] = False,
     csv: Annotated[Path | None, typer.Option(help="Write the table to this file too.")] = None,
     page: Annotated[
-        Path | None, typer.Option(help="Put the table between <!-- claims --> and <!-- /claims --> of this page.")
+        Path | None,
+        typer.Option(help="Put the table between <!-- claims --> (<!-- energy claims -->) and its end in this page."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -46,15 +47,13 @@ def claims(
     from warpsift.paths import check_output
     from warpsift.report.screen_tables import table_of
     from warpsift.studies.claim import summary
-    from warpsift.studies.claims_table import ClaimsError, columns, judged_claims, write_csv, write_page
+    from warpsift.studies.claims_table import columns, judged_claims, write_csv, write_page
 
     if csv is not None:
         check_output(csv, "--csv", (".csv", ".txt"))
     names = [name.strip() for name in readings.split(",") if name.strip()]
-    if energy and page is not None:
-        raise ClaimsError("--page takes the table of claims, not the energy figures: leave out --energy")
     if energy:
-        _energy(store, (names, paper, full_size), csv, as_json)
+        _energy(store, (names, paper, full_size), (csv, page), as_json)
         return
     judged = judged_claims(store, names, paper, full_size)
     if csv is not None:
@@ -70,18 +69,28 @@ def claims(
     screen.print(Text("* this claim helped to choose the reading; all others are predictions"))
 
 
-def _energy(store: Path, asked: tuple[list[str], str | None, bool], csv: Path | None, as_json: bool) -> None:
+def _energy(
+    store: Path, asked: tuple[list[str], str | None, bool], files: tuple[Path | None, Path | None], as_json: bool
+) -> None:
     """The energy figures of the papers, three ways of counting SMs that wait for a unit beside each other."""
     from rich.text import Text
 
     from warpsift.report.screen_tables import table_of
     from warpsift.studies.claims_table import papers_of, stored_runs
-    from warpsift.studies.energy_claims import columns, energy_figures, verdict, write_energy_csv
+    from warpsift.studies.energy_claims import (
+        columns,
+        energy_figures,
+        verdict,
+        write_energy_csv,
+        write_energy_page,
+    )
 
-    names, paper, full_size = asked
+    (names, paper, full_size), (csv, page) = asked, files
     found = energy_figures(stored_runs(store, names, paper, full_size), papers_of(paper))
     if csv is not None:
         write_energy_csv(csv, found)
+    if page is not None:
+        write_energy_page(page, found)
     if as_json:
         print_json({"summary": verdict(found), "figures": [each.as_dict() for each in found]})
         return

@@ -12,6 +12,7 @@ from warpsift.run.reading import reading_named
 from warpsift.store.store import Store
 from warpsift.studies.claim import Claim, Judged, judge, summary
 from warpsift.studies.markdown_rows import head, line
+from warpsift.studies.marked_page import put_between_marks
 from warpsift.studies.stored_runs import FULL_SIZE, SIZES, StoredRuns
 
 CLAIMS = {"scu": "warpsift.studies.scu.scu_claims", "mff": "warpsift.studies.mff.mff_claims"}
@@ -70,16 +71,8 @@ def write_csv(path: Path, judged: Sequence[Judged]) -> None:
         writer.writerows([[each.claim.paper, *each.cells()] for each in judged])
 
 
-BEGIN, END = "<!-- claims -->", "<!-- /claims -->"
-
-
 def write_page(path: Path, judged: Sequence[Judged]) -> None:
-    """The table in a Markdown page, in place of what stands between its two marks; graphs are left to the CSV file."""
-    text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        raise ClaimsError(f"--page {path}: write the lines {BEGIN} and {END} where the table is to go")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
+    """The table in a Markdown page; graphs are left to the CSV file."""
     names = columns(list(judged[0].ours) if judged else [])[:-1]
     table = "\n".join([head(names), *(line(each.cells()[:-1]) for each in judged)])
-    path.write_text(f"{before}{BEGIN}\n{summary(judged)}\n\n{table}\n\n{END}{after}", encoding="utf-8")
+    put_between_marks(path, "claims", f"{summary(judged)}\n\n{table}\n")

@@ -4,8 +4,9 @@
 
 A saving is the energy of the plain GPU over that with the unit. The ceiling beside it is what *any* unit could save at
 the speedup that the paper states: meanwhile the GPU at least waits, which takes watts (`ceilings.least_joules`). No
-model of a unit enters a ceiling. Means over graphs, sources and algorithms are geometric; the MFF's "all four" is
-the sum of the runs, as in its claim. The MFF is measured in the compute stage, as in its paper.
+model of a unit enters a ceiling. "Events" is what would be saved if nothing were paid by time: no board, leakage, clock
+or standby. Means over graphs, sources and algorithms are geometric; the MFF's "all four" is the sum of the runs, as in
+its claim. The MFF is measured in the compute stage, as in its paper.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from warpsift.run.run_energy import coefficients_of, prices_of
 from warpsift.store.rows import geometric_mean
 from warpsift.store.stored_energy import machine_of_stored
 from warpsift.studies.claim import NEAR
+from warpsift.studies.markdown_rows import head, line
+from warpsift.studies.marked_page import put_between_marks
 from warpsift.studies.mff import mff_claims, mff_runs
 from warpsift.studies.mff import mff_fig10 as mff_speedups
 from warpsift.studies.scu import scu_claims, scu_fig09, scu_fig11, scu_runs
@@ -48,6 +51,11 @@ class Pair:
     unit: ByIdle
     unit_seconds: float
     waiting: ByIdle  # joules of a GPU that waits for as long as the plain run takes
+    unit_events: float  # of the run with the unit, what is not paid by time
+
+    @property
+    def plain_events(self) -> float:
+        return self.plain - self.static
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,7 @@ class Savings:
     saved: ByIdle
     ceiling: ByIdle | None  # at the paper's speedup, where it states one
     static_share: float  # of the plain runs' energy
+    events: float  # saved of what is not paid by time
     graphs: tuple[str, ...]
 
     @classmethod
@@ -71,6 +80,7 @@ class Savings:
             {mode: geometric_mean(p.plain / p.unit[mode] for p in pairs) for mode in GPU_IDLE},
             ceiling,
             geometric_mean(p.static / p.plain for p in pairs),
+            geometric_mean(p.plain_events / p.unit_events for p in pairs),
             tuple(dict.fromkeys(pair.graph for pair in pairs)),
         )
 
@@ -117,6 +127,7 @@ def _pair(graph: str, plain: Run, unit: Run, phase: str | None) -> Pair:
         {mode: sum(p["energy_by_gpu_idle"][mode] for p in after) for mode in GPU_IDLE},
         float(sum(p["seconds"] for p in after)),
         {mode: least_joules(prices, seconds, Design.of(machine), mode, chosen) for mode in GPU_IDLE},
+        float(sum(p["energy_joules"] - p["static_joules"] for p in after)),
     )
 
 
@@ -137,6 +148,7 @@ def of_scu_average(gpu: str, runs: StoredRuns) -> Savings | None:
         {mode: geometric_mean(part.saved[mode] for part in found) for mode in GPU_IDLE},
         {mode: geometric_mean(part.ceiling[mode] for part in found if part.ceiling) for mode in GPU_IDLE},
         geometric_mean(part.static_share for part in found),
+        geometric_mean(part.events for part in found),
         tuple(dict.fromkeys(graph for part in found for graph in part.graphs)),
     )
 
@@ -158,7 +170,7 @@ def _mff_speedup(algorithm: str) -> float:
 
 def of_mff_sum(runs: StoredRuns) -> Savings | None:
     """All algorithms together: their joules and seconds summed, each bounded at its own speedup."""
-    sums = dict.fromkeys(("plain", "static", "plain_seconds", "unit_seconds"), 0.0)
+    sums = dict.fromkeys(("plain", "plain_events", "unit_events", "plain_seconds", "unit_seconds"), 0.0)
     unit, least = dict.fromkeys(GPU_IDLE, 0.0), dict.fromkeys(GPU_IDLE, 0.0)
     graphs: dict[str, None] = {}
     for algorithm in mff_runs.ALGORITHMS:
@@ -174,7 +186,8 @@ def of_mff_sum(runs: StoredRuns) -> Savings | None:
         sums["plain_seconds"] / sums["unit_seconds"],
         {mode: sums["plain"] / unit[mode] for mode in GPU_IDLE},
         {mode: sums["plain"] / least[mode] for mode in GPU_IDLE},
-        sums["static"] / sums["plain"],
+        1 - sums["plain_events"] / sums["plain"],
+        sums["plain_events"] / sums["unit_events"],
         tuple(graphs),
     )
 
@@ -222,6 +235,7 @@ class Beside:
             if ours is not None:
                 named = {"saved": dict(ours.saved), "ceiling": dict(ours.ceiling) if ours.ceiling else None}
                 row[reading] = {"speedup": ours.speedup, **named, "static_share": ours.static_share}
+                row[reading]["events"] = ours.events
                 row[reading] |= {"possible": figure.possible(ours), "graphs": list(ours.graphs)}
         return row
 
@@ -236,13 +250,14 @@ class Beside:
         ]
         for ours in self.ours.values():
             if ours is None:
-                cells += [""] * 4
+                cells += [""] * 5
                 continue
             cells += [
                 f"{ours.speedup:.2f}",
                 _three(ours.saved),
                 _three(ours.ceiling),
                 f"{100 * ours.static_share:.0f} %",
+                f"{ours.events:.2f}",
             ]
         return cells
 
@@ -265,7 +280,7 @@ def _three(values: ByIdle | None) -> str:
 def columns(readings: Iterable[str]) -> list[str]:
     head = ["energy, plain / with", "paper", "at speedup", "static at most", "replaced at least"]
     for reading in readings:
-        head += [f"{reading}: {what}" for what in ("speedup", "saving", "ceiling", "static")]
+        head += [f"{reading}: {what}" for what in ("speedup", "saving", "ceiling", "static", "events")]
     return head
 
 
@@ -291,6 +306,12 @@ def verdict(found: Sequence[Beside]) -> str:
             f"{out} of the paper's are out of reach of any unit at its speedup on this board."
         )
     return " ".join(parts)
+
+
+def write_energy_page(path: Path, found: Sequence[Beside]) -> None:
+    """The table in a Markdown page, after its verdict."""
+    table = "\n".join([head(columns(list(found[0].ours) if found else [])), *(line(each.cells()) for each in found)])
+    put_between_marks(path, "energy claims", f"{verdict(found)}\n\n{table}")
 
 
 def write_energy_csv(path: Path, found: Sequence[Beside]) -> None:
