@@ -49,6 +49,8 @@ def cut(spec, address):
         value |= (address & ((1 << int(width)) - 1)) << have
         values[name] = (value, have + int(width))
         address >>= int(width)
+    value, have = values["row"]
+    values["row"] = (value | address << have, have)  # what is left: more rows than the map has
     return {name: value for name, (value, _) in values.items()}
 
 

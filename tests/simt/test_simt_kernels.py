@@ -349,5 +349,5 @@ def test_device_memory_runs_out():
         gpu.memory.empty("huge", 1 << 23)
     assert str(caught.value) == (
         "array 'huge' of 32.0 MiB does not fit the device: 0.0 of 16 MiB are taken. "
-        "Use a smaller graph: every device has this much, whatever the machine."
+        "Use a smaller graph, or a machine with more memory, such as --set dram.size_mib=64"
     )

@@ -3,6 +3,8 @@
 A memory controller cuts the address into bit fields. The order decides whether a stream walks along a row or hops over
 the banks, so it is data: "row14 bank2 group2 col7 burst5", most significant field first. A field may come in pieces
 ("row12 bank3 col4 bank1 col2 burst6": the low bank bit sits between column bits, as in GPGPU-Sim's GTX480 file).
+
+A memory may be larger than its map (`dram.size_mib`): bits above the map count further rows.
 """
 
 from __future__ import annotations

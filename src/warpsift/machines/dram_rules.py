@@ -9,6 +9,8 @@ from warpsift.machines.dram_address import Pieces, log2, parse_address_map, widt
 from warpsift.machines.dram_spec import MOST_BANKS, Dram
 from warpsift.machines.ranges import range_problems
 
+ROW_BITS = 31  # of a row's number in the model
+
 
 def dram_problems(spec: Dram) -> Iterator[str]:
     """Texts of what is wrong with a memory; the first is enough to refuse it."""
@@ -94,6 +96,12 @@ def _address_map(spec: Dram) -> Iterator[str]:
     for field in ("group", "rank"):
         if len(pieces[field]) > 2:
             yield f"dram.address_map: {field} comes in {len(pieces[field])} pieces; at most 2 are possible"
+    below_rows = sum(width_of(pieces, field) for field in pieces if field != "row")
+    if spec.size_mib << 20 > spec.channels << below_rows + ROW_BITS:
+        yield (
+            f"dram.size_mib = {spec.size_mib}: rows of a bank have numbers of {ROW_BITS} bits, which are "
+            f"{(spec.channels << below_rows + ROW_BITS) >> 20} MiB; write less, or more channels or columns"
+        )
     if not width_of(pieces, "row"):
         yield f"dram.address_map {spec.address_map!r} has no row bits; write for example 'row14 ...'"
 

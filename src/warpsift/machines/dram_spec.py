@@ -59,6 +59,8 @@ class Dram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 
     kind: Annotated[str, Letters(40, "it names a power table")]  # "gddr5", "lpddr4", ...
     channels: Annotated[int, Bounds(1, MAX_PORTS, "channels", "each has a slice of the L2 of its own")]
+    # of all channels: what the device's arrays must fit into
+    size_mib: Annotated[int, Bounds(1, 1 << 20, "MiB", "1 TiB at most; the largest GPU of today has 288 GB")] = 4096
     clock_mhz: Annotated[float, CLOCK]  # command clock
     # clocks of the data bus that one column command occupies
     burst_clocks: Annotated[int, Bounds(1, 64, "clocks", "LPDDR's longest burst takes 16")]

@@ -49,8 +49,14 @@ def gpu_of(sink: Sink, machine: Machine | None, request: Request, observer: Obse
     """The GPU that runs kernels: waves as large as the machine's SMs hold."""
     residency = None if machine is None else Residency(machine.sm.count, machine.sm.threads)
     unroll = 1 if machine is None else machine.compiler.unroll
+    size = {} if machine is None else {"memory_bytes": machine.dram.size_mib << 20}
     gpu = Gpu(
-        sink, residency=residency, visibility_ctas=request.visibility_ctas, seed=request.options.seed, unroll=unroll
+        sink,
+        **size,
+        residency=residency,
+        visibility_ctas=request.visibility_ctas,
+        seed=request.options.seed,
+        unroll=unroll,
     )
     gpu.on_progress = observer.on_progress
     return gpu

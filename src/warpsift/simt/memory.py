@@ -1,7 +1,8 @@
 """Device memory: one address space, in which arrays have real addresses.
 
-The memory is a single NumPy buffer of the GPU's size that the operating system backs with pages only where it is
-touched. Units that chase pointers dereference this buffer, so an address in a register is an address here.
+The memory is a single NumPy buffer of the GPU's size (a machine's `dram.size_mib`) that the operating system backs with
+pages only where it is touched; where it refuses so many, half as many, and so on. Units that chase pointers
+dereference this buffer, so an address in a register is an address here.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from warpsift.errors import WarpsiftError
 
 ALIGNMENT_BYTES = 256  # cudaMalloc: "suitably aligned for any kind of variable", 256 bytes on every GPU so far
-GIB = 1 << 30
+MIB, GIB = 1 << 20, 1 << 30
 
 
 class DeviceMemoryError(WarpsiftError):
@@ -81,10 +82,10 @@ class DeviceMemory:
     """The address space and its arrays."""
 
     def __init__(self, size_bytes: int = 4 * GIB) -> None:
+        self._bytes = _reserved(size_bytes)
         self.size_bytes = size_bytes
         self.arrays: list[DeviceArray] = []
         self._running = Running()
-        self._bytes = np.zeros(size_bytes, np.uint8)  # calloc: pages appear when touched
         self._next = ALIGNMENT_BYTES  # address 0 stays free, as a null pointer
 
     @property
@@ -109,19 +110,27 @@ class DeviceMemory:
         """Reserve an array of zeros."""
         dtype = np.dtype(dtype)
         end = self._next + max(int(length), 1) * dtype.itemsize
-        if end > self.size_bytes:
-            wanted = int(length) * dtype.itemsize
-            raise DeviceMemoryError(
-                f"array '{name}' of {wanted / 2**20:.1f} MiB does not fit the device: "
-                f"{self._next / 2**20:.1f} of {self.size_bytes / 2**20:.0f} MiB are taken. "
-                "Use a smaller graph: every device has this much, whatever the machine."
-            )
+        if end > self._bytes.size:
+            raise self._full(name, int(length) * dtype.itemsize)
         start = self._next
         storage = self._bytes[start : start + int(length) * dtype.itemsize].view(dtype)
         self._next = -(-end // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
         array = DeviceArray(name, start, storage, len(self.arrays), self._running)
         self.arrays.append(array)
         return array
+
+    def _full(self, name: str, wanted: int) -> DeviceMemoryError:
+        what = f"array '{name}' of {wanted / MIB:.1f} MiB does not fit the device: {self._next / MIB:.1f}"
+        if self._next + wanted <= self.size_bytes:
+            return DeviceMemoryError(
+                f"{what} of {self._bytes.size / MIB:.0f} MiB are taken, and this computer's memory holds no more. "
+                "Use a smaller graph, or a computer with more memory."
+            )
+        enough = 1 << (self._next + wanted - 1).bit_length()
+        return DeviceMemoryError(
+            f"{what} of {self.size_bytes / MIB:.0f} MiB are taken. Use a smaller graph, or a machine with more memory, "
+            f"such as --set dram.size_mib={enough // MIB}"
+        )
 
     def array(self, name: str, values: ArrayLike, dtype: DTypeLike | None = None) -> DeviceArray:
         """Copy values from the host; `dtype` converts them, if it can hold them."""
@@ -140,6 +149,16 @@ class DeviceMemory:
         device = self.empty(name, length, dtype)
         device.storage.fill(value)
         return device
+
+
+def _reserved(size_bytes: int) -> np.ndarray:
+    """Zeros, of which pages appear when touched (calloc); fewer, where the host has no room for all."""
+    while size_bytes > GIB:
+        try:
+            return np.zeros(size_bytes, np.uint8)
+        except MemoryError:
+            size_bytes //= 2
+    return np.zeros(size_bytes, np.uint8)
 
 
 def _refuse_loss(name: str, values: np.ndarray, dtype: np.dtype) -> None:

@@ -69,6 +69,7 @@ def decode(D, Q):
         | _piece(a, D.row_shift1, D.row_mask1, D.row_at1)
         | _piece(a, D.row_shift2, D.row_mask2, D.row_at2)
         | _piece(a, D.row_shift3, D.row_mask3, D.row_at3)
+        | ((a >> D.above_shift) << D.above_at)
     )
     bank = (
         _piece(a, D.bank_shift0, D.bank_mask0, D.bank_at0)

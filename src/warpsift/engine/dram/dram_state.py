@@ -15,7 +15,7 @@ import numpy as np
 
 from warpsift.engine.core.arena import FOREVER, Arena, accessor, component
 from warpsift.errors import WarpsiftError
-from warpsift.machines.dram_address import FIELDS, MAX_PIECES, parse_address_map
+from warpsift.machines.dram_address import FIELDS, MAX_PIECES, parse_address_map, width_of
 from warpsift.machines.dram_rules import dram_problems
 from warpsift.machines.dram_spec import Dram
 
@@ -67,6 +67,8 @@ DRAM = _record(
         *_TIMES,
         *_CHOICES,
         *[f"{field}_{part}{i}" for field in FIELDS[:5] for i in range(MAX_PIECES) for part in ("shift", "mask", "at")],
+        "above_shift",  # of the bits above the map, which are the highest of the row, in the address ...
+        "above_at",  # ... and in the row
         "p_channels",
         "active",  # requests accepted whose column command has not been issued
         "next_wake",  # earliest clock at which a channel with requests has something to do ...
@@ -116,6 +118,8 @@ LONG_AGO = -(1 << 40)
 def _fill_address(record: Any, spec: Dram) -> None:
     pieces = parse_address_map(spec.address_map)
     record.group_in_bank = 0 if pieces["group"] else 1
+    record.above_shift = sum(width_of(pieces, field) for field in FIELDS)
+    record.above_at = width_of(pieces, "row")
     for field in FIELDS[:5]:
         at = 0
         for i, (shift, width) in enumerate(pieces[field]):
