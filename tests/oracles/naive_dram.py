@@ -46,11 +46,9 @@ def cut(spec, address):
     for word in reversed(spec.address_map.split()):
         name, width = re.fullmatch(r"([a-z]+)(\d+)", word).groups()
         value, have = values.get(name, (0, 0))
-        value |= (address & ((1 << int(width)) - 1)) << have
-        values[name] = (value, have + int(width))
+        values[name] = (value | (address & ((1 << int(width)) - 1)) << have, have + int(width))
         address >>= int(width)
-    value, have = values["row"]
-    values["row"] = (value | address << have, have)  # what is left: more rows than the map has
+    values["row"] = (values["row"][0] | address << values["row"][1], 0)  # what is left: more rows than the map has
     return {name: value for name, (value, _) in values.items()}
 
 
