@@ -42,9 +42,9 @@ def test_the_sweep_file_asks_for_what_the_study_looks_for(tmp_path):
     assert len(chosen) == 5 + 4 and all(request.graph == "ca" for request in chosen)
     path = tmp_path / "whole.toml"
     path.write_text(sweep_text(chosen))
-    from warpsift.studies.stored_runs import _asked
+    from warpsift.studies.stored_runs import asked_of
 
-    assert [_asked(r.as_dict()) for r in read_sweep(path)] == [_asked(r.as_dict()) for r in chosen]
+    assert [asked_of(r.as_dict()) for r in read_sweep(path)] == [asked_of(r.as_dict()) for r in chosen]
     assert chosen[0] == which_unit.wanted(("gtx980", "bfs", "ca"), FULL)["frontier"]
 
 

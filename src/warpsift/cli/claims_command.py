@@ -26,6 +26,9 @@ def claims(
     energy: Annotated[
         bool, typer.Option("--energy", help="The energy figures: waiting SMs in three ways, beside the ceilings.")
     ] = False,
+    experiments: Annotated[
+        bool, typer.Option("--experiments", help="What one changed choice does to a claim that is missed.")
+    ] = False,
     csv: Annotated[Path | None, typer.Option(help="Write the table to this file too.")] = None,
     page: Annotated[
         Path | None,
@@ -40,6 +43,7 @@ def claims(
       warpsift sweep examples/claims_mff.toml --store claims.db
       warpsift claims --store claims.db
       warpsift claims --store claims.db --energy
+      warpsift sweep examples/scu_misses.toml --store claims.db && warpsift claims --store claims.db --experiments
       warpsift claims --store claims.db --paper scu --readings authors,authors-2048,hardware --csv scu-claims.csv
     """
     from rich.text import Text
@@ -52,6 +56,9 @@ def claims(
     if csv is not None:
         check_output(csv, "--csv", (".csv", ".txt"))
     names = [name.strip() for name in readings.split(",") if name.strip()]
+    if experiments:
+        _experiments(store, (paper, full_size), (csv, page), as_json)
+        return
     if energy:
         _energy(store, (names, paper, full_size), (csv, page), as_json)
         return
@@ -98,3 +105,25 @@ def _energy(
     screen.print(Text(verdict(found), style="bold"))
     screen.print(table_of("", columns(names), [each.cells() for each in found]))
     screen.print(Text("savings and ceilings: waiting SMs idle / clock-gated / power-gated (docs/energy.md)"))
+
+
+def _experiments(
+    store: Path, asked: tuple[str | None, bool], files: tuple[Path | None, Path | None], as_json: bool
+) -> None:
+    """Missed claims with one choice of the reading changed."""
+    from functools import cache
+
+    from warpsift.report.screen_tables import table_of
+    from warpsift.studies.claim_experiments import COLUMNS, outcomes, write_experiments
+    from warpsift.studies.claims_table import claims_of, papers_of, stored_runs
+
+    paper, full_size = asked
+    found = []
+    for name in papers_of(paper):
+        runs = cache(lambda reading, name=name: stored_runs(store, [reading], name, full_size)[0])
+        found += outcomes(name, claims_of(name), runs)
+    write_experiments(found, *files)
+    if as_json:
+        print_json({"experiments": [each.as_dict() for each in found]})
+        return
+    console().print(table_of("", list(COLUMNS), [each.cells() for each in found]))

@@ -40,7 +40,7 @@ class Measured:
         return ", ".join(self.by_graph)
 
 
-def _asked(request: dict[str, Any]) -> str:
+def asked_of(request: dict[str, Any]) -> str:
     """What tells runs apart: not how they were watched or checked, nor the reading's name: its choices are in it."""
     aside = ("check", "sample_interval_cycles", "reading")
     said = {name: value for name, value in request.items() if name not in aside}
@@ -57,7 +57,7 @@ class StoredRuns:
         self._priced: dict[str, Run] = {}  # by what was asked
         for record in sorted(records, key=lambda r: r.finished_at or 0.0):
             if record.status == "done":
-                self._found[_asked(dict(record.request))] = record  # the newest stays
+                self._found[asked_of(dict(record.request))] = record  # the newest stays
         self.graphs = {str(record.request["graph"]) for record in self._found.values()}
 
     def request(self, algorithm: str, graph: str, gpu: str, unit: str, **changes: Any) -> Request:
@@ -68,7 +68,7 @@ class StoredRuns:
         return make_request(algorithm, graph, choices)
 
     def record(self, request: Request) -> Record | None:
-        return self._found.get(_asked(request.as_dict()))
+        return self._found.get(asked_of(request.as_dict()))
 
     def priced(self, request: Request) -> Record | None:
         """The record of a request with its energy at today's prices."""
@@ -91,7 +91,7 @@ class StoredRuns:
 
     def _run(self, record: Record) -> Run:
         """A run at today's prices, with what was asked of it."""
-        text = _asked(dict(record.request))
+        text = asked_of(dict(record.request))
         if text not in self._priced:
             self._priced[text] = {**repriced(record), "asked": dict(record.request)}
         return self._priced[text]

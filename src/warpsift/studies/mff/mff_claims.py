@@ -68,12 +68,12 @@ def compared(algorithm: str, measure: Callable[..., float], bound: Any, runs: St
     return over_graphs(runs, GRAPHS, pair(runs, algorithm), measure, bound)
 
 
-def _stalls(run: Run) -> int:
+def stalls(run: Run) -> int:
     found = simulator_stalls(compute(run))
     return found["reply_network"] + found["l2_input"]
 
 
-def _traffic(run: Run) -> int:
+def traffic(run: Run) -> int:
     total = compute(run)
     return total.dram_reads + total.dram_writes
 
@@ -119,19 +119,31 @@ def l1_override(runs: StoredRuns) -> dict[str, Any]:
     return {"l1.size_bytes": TIMES_L1 * load_machine(str(machine)).l1.size_bytes}
 
 
+def compute_joules(run: Run) -> dict[str, float]:
+    """Joules of the compute stage by component."""
+    joules: dict[str, float] = {}
+    for phase in _compute_phases(run):
+        for name, value in phase["energy_by_component"].items():
+            joules[name] = joules.get(name, 0.0) + value
+    return joules
+
+
+def watts(part: str, run: Run) -> float:
+    """Of a part of Fig. 9, in the compute stage."""
+    return power_by_part(compute_joules(run), _seconds(run))[part]
+
+
+def compute_joules_of(part: str, run: Run) -> float:
+    return watts(part, run) * _seconds(run)
+
+
 def power(part: str, runs: StoredRuns) -> Measured | None:
     """Watts of a part in the compute stage, with the unit over those of the plain GPU."""
-
-    def watts(run: Run) -> float:
-        joules: dict[str, float] = {}
-        for phase in _compute_phases(run):
-            for name, value in phase["energy_by_component"].items():
-                joules[name] = joules.get(name, 0.0) + value
-        return power_by_part(joules, _seconds(run))[part]
-
     ratios = {}
     for algorithm in ALGORITHMS:
-        found = over_graphs(runs, GRAPHS, pair(runs, algorithm), lambda plain, unit: watts(unit) / watts(plain))
+        found = over_graphs(
+            runs, GRAPHS, pair(runs, algorithm), lambda plain, unit: watts(part, unit) / watts(part, plain)
+        )
         if found is not None:
             ratios[algorithm] = found.value
     return Measured(geometric_mean(ratios.values()), ratios) if ratios else None
@@ -191,7 +203,7 @@ CLAIMS = (
         "memory traffic saved",
         "section 6.2",
         TRAFFIC_SAVED,
-        partial(together, _traffic),
+        partial(together, traffic),
         0.0,
         share=True,
         cause="warps",
@@ -201,7 +213,7 @@ CLAIMS = (
         "interconnect stalls saved (reply network, L2 input)",
         "section 6.2",
         STALLS_SAVED,
-        partial(together, _stalls),
+        partial(together, stalls),
         0.0,
         share=True,
         cause="replies",

@@ -87,20 +87,20 @@ def _share(column: str, run: Run) -> float:
 
 def elements_left(algorithm: str, runs: StoredRuns) -> Measured | None:
     """Elements that the GPU works on, with the unit over plain; both GPUs."""
-    found = {gpu: compared(_elements, gpu, algorithm, "scu", None, runs) for gpu in GPUS}
+    found = {gpu: compared(elements, gpu, algorithm, "scu", None, runs) for gpu in GPUS}
     known = {gpu: each.value for gpu, each in found.items() if each is not None}
     return Measured(statistics.fmean(known.values()), known) if known else None
 
 
-def _elements(plain: Run, unit: Run) -> float:
+def elements(plain: Run, unit: Run) -> float:
     return workload.elements(unit) / workload.elements(plain)
 
 
-def _instructions(plain: Run, unit: Run) -> float:
+def instructions(plain: Run, unit: Run) -> float:
     return float(1 - unit["warp_instructions"] / plain["warp_instructions"])
 
 
-def _bandwidth(plain: Run, unit: Run) -> float:
+def bandwidth(plain: Run, unit: Run) -> float:
     return float(unit["bandwidth_utilisation"] / plain["bandwidth_utilisation"])
 
 
@@ -181,7 +181,7 @@ def _of_filtering() -> list[Claim]:
                       energy, tag="energy", cause="time")
             )  # fmt: skip
             rises = 1.1 if gpu == "tx1" else 0.9
-            used = partial(compared, _bandwidth, gpu, algorithm, "scu", None)
+            used = partial(compared, bandwidth, gpu, algorithm, "scu", None)
             claims.append(
                 Claim("scu", f"bandwidth used, {algorithm} on {gpu}", "Fig. 13", rises, used, only_direction=True,
                       cause="time")
@@ -191,7 +191,7 @@ def _of_filtering() -> list[Claim]:
             Claim("scu", f"workload left, {algorithm}", "sections 4.4, 4.5", left, partial(elements_left, algorithm),
                   share=True, tag=f"workload left, {algorithm.upper()}", cause="tables")
         )  # fmt: skip
-        removed = partial(compared, _instructions, "tx1", algorithm, "scu", None)
+        removed = partial(compared, instructions, "tx1", algorithm, "scu", None)
         claims.append(
             Claim("scu", f"GPU instructions removed, {algorithm} on tx1", "section 6.3",
                   1 - workload.PAPER_INSTRUCTIONS_LEFT[algorithm], removed, 0.0, share=True, cause="base")

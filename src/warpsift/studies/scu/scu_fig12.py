@@ -33,13 +33,13 @@ def lines(run: dict[str, Any]) -> float:
     return float(run["transactions_per_memory_instruction"])
 
 
-def _sectors(run: dict[str, Any]) -> float:
+def sectors(run: dict[str, Any]) -> float:
     return float(run["sectors"] / run["memory_instructions"])
 
 
 # The paper does not say what it counts. GPGPU-Sim's coalescer makes 32-byte requests when configured for Maxwell, which
 # both of the paper's GPUs are; a group shares a line, so it gains less in sectors (docs/scu.md).
-COUNTED: dict[str, Callable[[dict[str, Any]], float]] = {"128-byte lines": lines, "32-byte sectors": _sectors}
+COUNTED: dict[str, Callable[[dict[str, Any]], float]] = {"128-byte lines": lines, "32-byte sectors": sectors}
 
 
 def figure(results: Results, scale: Scale) -> Figure:
