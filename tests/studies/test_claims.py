@@ -108,7 +108,7 @@ def test_the_example_sweeps_hold_what_the_claims_need():
                 assert asked(request) in planned, request
         for gpu in scu_claims.GPUS:
             for algorithm in scu_claims.ALGORITHMS:
-                for request in scu_claims.requests(empty, "kron@1/8", gpu, algorithm, 1):
+                for request in scu_claims.requests(empty, "cond", gpu, algorithm, 1):
                     assert asked(request) in planned, request
 
 
