@@ -15,7 +15,7 @@ from typing import Any
 
 from warpsift.graph import CsrGraph, load_graph
 from warpsift.machines import load_machine, machine_names
-from warpsift.validation import card_bandwidth, spmv
+from warpsift.validation import b40c, card_bandwidth, spmv
 from warpsift.validation.hop_latency import cycles_per_hop
 
 DATA = Path(__file__).parent / "silicon"
@@ -157,12 +157,7 @@ def bfs_cases(full: bool) -> Iterator[Case]:
 
 
 def _search(source: str, choices: dict[str, Any]) -> float:
-    """As b40c's hybrid enactor: filter, contract and expand are launches, with 1024 threads per SM."""
-    from warpsift.run.execute import simulate
-
-    shape = {"sm.threads": "1024"}
-    found = simulate("bfs", source, gpu="m60", filter_kernel=True, overrides=shape, check=False, **choices)
-    return 1000 * found.timing["seconds"]
+    return 1000 * b40c.seconds("m60", load_graph(source, **choices))
 
 
 def gpus() -> tuple[str, ...]:

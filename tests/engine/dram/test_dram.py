@@ -34,6 +34,7 @@ def test_every_request_is_served_once(name):
 
 PUBLISHED_GB_PER_S = {
     "gddr5-7010-gtx980": 224.4,
+    "gddr5-5012-m60": 160.4,
     "gddr5-3696-gtx480": 177.4,
     "lpddr4-3200-tx1": 25.6,
     "hbm2-1754-v100": 898,

@@ -29,11 +29,19 @@ def reserve(t: Threads, counter: DeviceArray, total: Register) -> Register:
 
 
 def gather_edges(
-    t: Threads, begin: Register, degree: Register, payload: Register | None, counter: DeviceArray | None, emit: Emit
+    t: Threads,
+    begin: Register,
+    degree: Register,
+    payload: Register | None,
+    counter: DeviceArray | None,
+    emit: Emit,
+    *,
+    cta_list: int | None = None,
 ) -> None:
     """Call `emit` for every edge `begin .. begin + degree` of every thread of the CTA.
 
     Without a counter nothing is reserved, for an `emit` that writes no queue: positions count from 0 in each CTA.
+    `cta_list`: from so many edges on a list is the whole CTA's; None: as many as the CTA has threads.
     """
     coarse = t.select(degree >= WARP_SIZE, degree, 0)
     fine = degree - coarse
@@ -44,7 +52,7 @@ def gather_edges(
     base = t.var(0) if counter is None else reserve(t, counter, coarse_total + fine_total)
     left = t.var(coarse)
     place = base + coarse_at
-    _by_cta(t, begin, left, place, payload, emit)
+    _by_cta(t, begin, left, place, payload, emit, cta_list or t.batch.threads_per_cta)
     _by_warp(t, begin, left, place, payload, emit)
     _by_scan(t, (begin, fine, fine_at), (fine_total, base + coarse_total), payload, emit)
 
@@ -67,11 +75,11 @@ class _Announcement:
         return first, length, place, payload[0] if payload else None
 
 
-def _by_cta(t: Threads, begin, left, place, payload, emit: Emit) -> None:
+def _by_cta(t: Threads, begin, left, place, payload, emit: Emit, shortest: int) -> None:
     size = t.batch.threads_per_cta
     box = _Announcement(t, 1, payload)
-    for _ in t.loop_while(lambda: t.cta_any(left >= size)):
-        with t.where(left >= size):
+    for _ in t.loop_while(lambda: t.cta_any(left >= shortest)):
+        with t.where(left >= shortest):
             box.winner.store(0, t.in_cta)
         t.barrier()
         with t.where(box.winner.load(0) == t.in_cta):
