@@ -175,7 +175,8 @@ def seconds(machine_name: str, graph: CsrGraph) -> float:
     """Time of all launches from one source; what a host adds between them comes on top."""
     machine = load_machine(machine_name, {"sm.ctas": CTAS_PER_SM})
     engine = Engine(machine)
-    gpu = Gpu(engine, residency=Residency(machine.sm.count, CTAS_PER_SM * THREADS))
+    residency = Residency(machine.sm.count, CTAS_PER_SM * THREADS)
+    gpu = Gpu(engine, memory_bytes=machine.dram.size_mib << 20, residency=residency)
     try:
         search(gpu, graph, with_source(graph, BfsOptions()))
         return engine.seconds(engine.total.cycles)
