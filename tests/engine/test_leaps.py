@@ -7,7 +7,7 @@ import pytest
 
 from oracles.naive_tags import NaiveTags
 from oracles.naive_turns import NaiveTurns
-from support.engine_streams import alu, atomic, barrier, chunk, launch, load, shared, store
+from support.engine_streams import alu, atomic, barrier, chunk, command, launch, load, shared, store
 from warpsift.engine import Engine
 from warpsift.engine.core.jit import from_python
 from warpsift.engine.engine import EngineError
@@ -17,8 +17,11 @@ from warpsift.engine.leap.leap import leap
 from warpsift.engine.leap.leap_turns import QUANTUM
 from warpsift.engine.leap.sampled_engine import SampledEngine
 from warpsift.engine.leap.touch import WRITES, touch_lines
+from warpsift.engine.leap.window_times import commands_in_flight, commands_took
+from warpsift.engine.leap.windows_left import windows_left
 from warpsift.engine.sm import sm_state
 from warpsift.machines import load_machine
+from warpsift.simt.stream import COMMAND, LOAD
 from warpsift.units import resolve
 
 SMALL_L2 = {"l2.size_bytes": 61440}
@@ -103,16 +106,16 @@ def test_a_unit_that_learns_from_what_it_sees_is_refused():
         SampledEngine(load_machine("gtx980"), unit.components(), sample=20)
 
 
-def leapt_engine(pace: float, until: int, to_pass: int = 0, warps: list | None = None):
+def leapt_engine(pace: float, until: int):
     """One SM in which the load-store unit takes so many cycles for a line; behind a leap of so many cycles."""
     engine = SampledEngine(load_machine("tx1", {"sm.count": 1}), sample=20)
-    streams = warps or [[load(0, [64 * number + line for line in range(32)], wait=1)] * 200 for number in range(8)]
+    streams = [[load(0, [64 * number + line for line in range(32)], wait=1)] * 200 for number in range(8)]
     Engine.begin(engine, launch(len(streams), 1))
     engine._push(chunk(streams, len(streams)))
     engine._latency, engine._pace = 100, round(pace * leap_order.PACE_ONE)
+    engine._command_latency = 100
     engine._give_order(until)
     engine._order[leap_order.FINAL] = engine._order[leap_order.FLOOR] = 1
-    engine._order[leap_order.TO_PASS] = engine._order[leap_order.IN_ALL] = to_pass
     leap(engine._S, engine._p_order)
     return engine
 
@@ -136,36 +139,44 @@ def test_the_oldest_warps_go_first_where_the_load_store_unit_is_behind():
     held.close()
 
 
-def random_warp(random: np.random.Generator, length: int) -> list:
-    """Loads of one to 32 lines, stores, atomics, shared memory, ALU chains; a barrier every ten, so that warps meet."""
+def random_warp(random: np.random.Generator, length: int, commands: bool) -> list:
+    """Loads of one to 32 lines, stores, atomics, shared memory, ALU chains; a barrier every ten, so that warps meet.
+
+    With commands to a unit in the place of some loads, or without.
+    """
     rows = []
     for k in range(length):
         lines = random.integers(0, 5000, random.choice([1, 1, 2, 8, 32])).tolist()
         slot, wait = int(random.integers(0, 4)), int(random.integers(0, 16)) if random.random() < 0.4 else 0
         kinds = [load(slot, lines, wait), store(lines, wait), atomic(lines[0], 2, slot, wait), shared(slot, 3, wait)]
+        kinds[0] = command(slot, len(lines), wait) if commands and len(lines) == 2 else kinds[0]
         rows.append([*kinds, alu(5, 3, wait)][random.choice(5, p=[0.4, 0.1, 0.1, 0.2, 0.2])])
         rows += [barrier()] if k % 10 == 9 else []
     return rows
 
 
+@pytest.mark.parametrize("commands", [False, True])
 @pytest.mark.parametrize("pace", [0.5, 4.0])
 @pytest.mark.parametrize("wakes", ["oldest", "next"])
-def test_turns_are_those_of_a_naive_clock(pace, wakes):
+def test_turns_are_those_of_a_naive_clock(pace, wakes, commands):
+    """With commands as a rehearsal, which asks no unit."""
     random = np.random.default_rng(7)
-    warps = [random_warp(random, 10 * int(random.integers(3, 12))) for _ in range(24)]
+    warps = [random_warp(random, 10 * int(random.integers(3, 12)), commands) for _ in range(24)]
     for until in (500, 3000, 1 << 40):
         machine = load_machine("tx1", {"sm.count": 2, "sm.lsu_wakes": wakes})
         engine = SampledEngine(machine, sample=20)
         Engine.begin(engine, launch(12, 2))
         engine._push(chunk(warps, 12))
         engine._latency, engine._pace = 130, round(pace * leap_order.PACE_ONE)
-        engine._give_order(until)
+        engine._command_latency = 700
+        engine._give_order(until, 1 << 40 if commands else 0)
         engine._order[leap_order.FINAL], engine._order[leap_order.FLOOR] = 1, 0
         leap(engine._S, engine._p_order)
-        numbers = {"quantum": QUANTUM, "latency": 130, "pace": pace, "in_turn": wakes == "next"}
+        numbers = {"quantum": QUANTUM, "latency": 130, "pace": pace, "in_turn": wakes == "next", "command_latency": 700}
         spec = {"shared_latency": machine.sm.shared_latency_cycles, "alu_latency": machine.sm.alu_latency_cycles}
         naive = NaiveTurns(warps, 2, 2, numbers | spec)
         assert int(engine._order[leap_order.REACHED]) == naive.run(until)
+        assert (int(engine._order[leap_order.COMMANDS]) > 0) == commands
         told = [int(engine._order[word]) for word in (leap_order.OPS, leap_order.TRANSACTIONS, leap_order.INSTRUCTIONS)]
         assert told == [naive.ops, naive.lines, naive.instructions]
         table = engine._arena.arrays["sm.warps"]
@@ -176,34 +187,32 @@ def test_turns_are_those_of_a_naive_clock(pace, wakes):
         engine.close()
 
 
-def test_ctas_are_passed_over_and_counted_but_for_those_that_outlast_the_leap():
-    short, long = [load(0, [1, 2], wait=1)] * 10, [load(0, [3], wait=1)] * 500
-    engine = leapt_engine(1.0, 10_000, to_pass=45, warps=[short] * 20)
-    order = engine._order
-    assert order[leap_order.PASSED_INSTRUCTIONS] == 50 and order[leap_order.PASSED_TRANSACTIONS] == 100
-    assert order[leap_order.UNTIL] == 0  # all that was ordered is passed
-    assert engine._record("sm").ctas_completed == 5
-    engine.close()
-    engine = leapt_engine(1.0, 10_000, to_pass=100, warps=[short, short, long, short])
-    assert engine._order[leap_order.PASSED_INSTRUCTIONS] == 20
-    assert engine._order[leap_order.UNTIL] == 8_000 and engine._record("sm").ctas_dispatched >= 3
-    engine.close()
+def test_what_is_left_of_a_launch_follows_from_ctas_to_come_or_from_its_warps():
+    opened = np.zeros(6, [("state", np.int64), ("age", np.int64), ("pc", np.int64), ("end", np.int64)])
+    opened["state"], opened["age"], opened["end"] = sm_state.BLOCKED, range(6), 100
+    closed = opened.copy()
+    closed["pc"] = 10  # of the 100 records
+    assert windows_left(40, 8, opened, closed) == 5
+    assert windows_left(40, 0, opened, closed) == 40
+    assert windows_left(0, 0, opened, closed) == 9
+    closed["state"][:2] = sm_state.EMPTY
+    closed["age"][2] = 9  # another warp than before
+    closed["pc"][3:] = 20
+    assert windows_left(0, 0, opened, closed) == 4
+    closed["state"] = sm_state.EMPTY
+    assert windows_left(0, 0, opened, closed) == 0
 
 
-def test_what_is_passed_over_is_part_of_the_work(monkeypatch):
-    engine = SampledEngine(load_machine("tx1"), sample=20)
-    monkeypatch.setattr(engine, "_touched_windows", 0.5)
-    passed = []
-    work = engine._passed_work
-    monkeypatch.setattr(engine, "_passed_work", lambda leapt: passed.append(work(leapt)) or passed[-1])
-    run(engine, 900, 20)
-    (launched,) = engine.sampled
-    full = run(Engine(load_machine("tx1")), 900, 20).counters
-    assert sum(work[2] for work in passed) > full.warp_instructions / 10
-    assert sum(leap.work[2] for leap in launched.leaps) + launched.timed.warp_instructions == full.warp_instructions
-    assert launched.timed.ctas_dispatched == launched.timed.ctas_completed == 900
-    assert not engine._live
-    engine.close()
+def test_commands_took_as_long_as_littles_law_says():
+    ops = np.zeros(sm_state.MEMORY_OPS + 5, sm_state.MEMORY_OP)
+    ops["issued"] = 1
+    second = ops[sm_state.MEMORY_OPS :]  # the second SM's
+    second["kind"], second["warp"] = [COMMAND, COMMAND, COMMAND, LOAD, COMMAND], [3, 5, 7, 9, 11]
+    second["remaining"], second["issued"] = [1, 3, 0, 1, 0], [1, 1, 0, 1, 1]  # the last one is through
+    assert commands_in_flight(ops).tolist() == [sm_state.WARPS + warp for warp in (3, 5, 7)]
+    assert commands_took(3, 4000, 12, 100) == 1000
+    assert commands_took(0, 4000, 12, 100) == 1
+    assert commands_took(3, 4000, 0, 100) == 100
 
 
 def test_a_long_launch_that_repeats_is_timed_once_and_touched_at_its_end(monkeypatch):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from warpsift.simt.stream import ALU, BARRIER, NO_SLOT, SHARED
+from warpsift.simt.stream import ALU, BARRIER, COMMAND, NO_SLOT, SHARED
 
 Row = tuple[tuple[int, ...], list[int]]
 
@@ -22,7 +22,7 @@ class Warp:
     cta: int
     at: int = 0  # the next row
     wake: int = 0
-    in_flight: dict[int, bool] = field(default_factory=dict)  # by slot: whether it is shared memory's
+    in_flight: dict[int, int] = field(default_factory=dict)  # by slot: the kind of instruction that holds it
     at_barrier: bool = False
 
     @property
@@ -47,7 +47,7 @@ class NaiveTurns:
             self.sms[warp.cta % sms].warps.append(warp)
         self.quantum, self.latency, self.pace = numbers["quantum"], numbers["latency"], numbers["pace"]
         self.shared_latency, self.alu_latency = numbers["shared_latency"], numbers["alu_latency"]
-        self.in_turn = numbers["in_turn"]
+        self.in_turn, self.command_latency = numbers["in_turn"], numbers["command_latency"]
         self.now = self.instructions = self.ops = self.lines = 0
 
     def run(self, until: int) -> int:
@@ -87,10 +87,10 @@ class NaiveTurns:
             (kind, _, slot, wait, count, _, chain, *_), lines = warp.rows[warp.at]
             held = [slot for slot in warp.in_flight if wait >> slot & 1]
             if held:
-                only_shared = all(warp.in_flight.pop(slot) for slot in list(held))
-                for slot in held:
-                    warp.in_flight.pop(slot, None)
-                return busy + (self.shared_latency if only_shared else self.latency)
+                kinds = {warp.in_flight.pop(slot) for slot in held}
+                if COMMAND in kinds:
+                    return busy + self.command_latency
+                return busy + (self.shared_latency if kinds == {SHARED} else self.latency)
             if kind not in (ALU, BARRIER) and sm.lsu_free >= self.now + self.quantum:
                 return busy
             warp.at += 1
@@ -107,7 +107,7 @@ class NaiveTurns:
                 takes = count if kind == SHARED else max(len(lines), 1) * self.pace
                 sm.lsu_free = max(sm.lsu_free, self.now) + takes
                 if slot != NO_SLOT:
-                    warp.in_flight[slot] = kind == SHARED
+                    warp.in_flight[slot] = kind
         self._meet(sm, warp.cta)
         return busy
 

@@ -73,10 +73,22 @@ def test_a_comparison_of_sampled_runs_has_intervals():
 def test_an_interval_is_the_jackknife_of_its_replicates():
     replicates = [9.0, 11.0, 10.0, 10.5, 9.5, 10.0, 10.0, 10.0, 10.0, 10.0]
     spread = np.sqrt(0.9 * np.sum((np.array(replicates) - 10) ** 2))
-    low, high = interval(10.0, replicates)
+    low, high = interval(10.0, [*replicates, 10.1])
     assert high - 10.0 == pytest.approx(np.hypot(T_95 * spread, LEAP_ERROR * 10)) == pytest.approx(10.0 - low)
-    assert interval(7.0, [7.0] * 10) == [7.0, 7.0]
-    assert interval(1.0, [9.0, *[1.0] * 9])[0] == 0.0  # nothing happens less than never
+    assert interval(7.0, [7.0] * 11) == [7.0, 7.0]
+    assert interval(1.0, [9.0, *[1.0] * 10])[0] == 0.0  # nothing happens less than never
+
+
+def test_what_follows_from_one_window_is_not_exact():
+    assert interval(7.0, [7.0] * 10 + [7.01]) == pytest.approx([7 * (1 - LEAP_ERROR), 7 * (1 + LEAP_ERROR)])
+    launch = sampled(np.array([1.5, 0.5, 0.1, 0.0]), 1, (1000, 2000, 9000, 50))
+    known = [Known(np.array([1.0, 14000, 63000, 70]), {"launches": 1})]
+    every = Estimate([launch], known)
+    left_out = Estimate([launch], known, group=0, features=every.features)
+    stretched = Estimate([launch], known, features=every.features, stretched=True)
+    assert left_out.counters(0) == every.counters(0)  # there is nothing else to go by
+    assert stretched.counters(0)["cycles"] > every.counters(0)["cycles"]
+    assert stretched.counters(0)["dram_reads"] > every.counters(0)["dram_reads"]
 
 
 def test_a_ratio_of_two_runs_errs_as_both_do():

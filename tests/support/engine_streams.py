@@ -10,7 +10,7 @@ from warpsift.engine import Engine
 from warpsift.engine.counters import Counters
 from warpsift.machines import Machine, load_machine
 from warpsift.simt.alu_classes import UNTOLD, Program
-from warpsift.simt.stream import ALU, ATOMIC, BARRIER, LOAD, NO_SLOT, OP, SHARED, STORE, Chunk, LaunchInfo
+from warpsift.simt.stream import ALU, ATOMIC, BARRIER, COMMAND, LOAD, NO_SLOT, OP, SHARED, STORE, Chunk, LaunchInfo
 
 Row = tuple[tuple, list[int]]
 
@@ -37,6 +37,11 @@ def store(lines: Sequence[int], wait: int = 0, sectors: int = 15) -> Row:
 
 def atomic(line: int, repeat: int = 1, slot: int = NO_SLOT, wait: int = 0) -> Row:
     return (ATOMIC, 32, slot, wait, 1, 0, 0), [transaction(line, 1, repeat)]
+
+
+def command(slot: int, words: int, wait: int = 0) -> Row:
+    """To a unit; what its words mean is the unit's business."""
+    return (COMMAND, 32, slot, wait, 1, 0, 0), [0] * words
 
 
 def shared(slot: int, passes: int = 1, wait: int = 0) -> Row:

@@ -9,14 +9,14 @@ LEAPT, FEW = 4, 5  # what a leap answers beside NEED_WORK: it is where it should
 
 # What is ordered: until when (in a leap's time); whether no CTAs will follow, and at how many warps it ends then;
 # whether it begins; of a rehearsal, memory instructions or, if they have any, their line transactions; cycles that a
-# load takes, and the load-store unit for a line (times PACE_ONE); instructions to pass over, of so many in all.
-UNTIL, FINAL, FLOOR, FRESH, MOST_OPS, MOST_LINES, LATENCY, PACE, TO_PASS, IN_ALL = range(10)
-# Tables: per warp slot what it has in flight and counts of that, when it goes on, slots of an SM by age; per SM
-# when its load-store unit is free, and when it has to be looked at again.
-P_BUSY, P_COUNTS, P_WAKE, P_RANKED, P_FREE, P_NEXT = range(10, 16)
-# What came of it: its time, memory instructions, line transactions and instructions; of those that were passed over.
-REACHED, OPS, TRANSACTIONS, INSTRUCTIONS, PASSED_TRANSACTIONS, PASSED_INSTRUCTIONS = range(16, 22)
-WORDS = 22
+# load takes, a command to a unit, and the load-store unit for a line (times PACE_ONE).
+UNTIL, FINAL, FLOOR, FRESH, MOST_OPS, MOST_LINES, LATENCY, COMMAND_LATENCY, PACE = range(9)
+# Tables: per warp slot what it has in flight and counts of that, which of its scoreboard slots commands hold, when it
+# goes on, slots of an SM by age; per SM when its load-store unit is free, and when it has to be looked at again.
+P_BUSY, P_COUNTS, P_COMMANDS, P_WAKE, P_RANKED, P_FREE, P_NEXT = range(9, 16)
+# What came of it: its time, memory instructions and of these commands that are waited for, lines, instructions.
+REACHED, OPS, COMMANDS, TRANSACTIONS, INSTRUCTIONS = range(16, 21)
+WORDS = 21
 PACE_ONE = 256
 
 

@@ -1,11 +1,11 @@
 """Whose turn it is in a leap: on every SM the oldest warps first, as far as its load-store unit keeps up.
 
-A warp goes on up to the instruction that would wait for memory or for shared memory, and is then out of turn for as
-long as a load takes. A memory instruction takes the load-store unit for as many cycles as it has lines, times the
-`PACE` of the window before (which is above one where caches and network refuse). While the unit is behind, nobody gets
-in, and then the oldest warp is the first, as in `lsu_wake` (or another in every turn, where that is fair). So where
-memory is the bottleneck few warps move at a time, which find their lines in the caches, as they do when they are timed;
-with turns for all alike they would not.
+A warp goes on up to the instruction that would wait for memory, shared memory or a unit, and is then out of turn for as
+long as a load takes, or a command. A memory instruction takes the load-store unit for as many cycles as it has lines,
+times the `PACE` of the window before (which is above one where caches and network refuse). While the unit is behind,
+nobody gets in, and then the oldest warp is the first, as in `lsu_wake` (or another in every turn, where that is fair).
+So where memory is the bottleneck few warps move at a time, which find their lines in the caches, as they do when they
+are timed; with turns for all alike they would not.
 """
 
 from __future__ import annotations
@@ -16,10 +16,13 @@ from warpsift.engine.core.arena import FOREVER, S_t
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.words import load, store
 from warpsift.engine.leap.leap_order import (
+    COMMAND_LATENCY,
+    COMMANDS,
     INSTRUCTIONS,
     LATENCY,
     MOST_OPS,
     OPS,
+    P_COMMANDS,
     P_FREE,
     P_NEXT,
     P_RANKED,
@@ -43,7 +46,7 @@ from warpsift.engine.sm.sm_state import (
     warp_row,
 )
 from warpsift.engine.sm.warps import barrier_release, warp_finish
-from warpsift.simt.stream import ALU, BARRIER, NO_SLOT, SHARED
+from warpsift.simt.stream import ALU, BARRIER, COMMAND, NO_SLOT, SHARED
 
 QUANTUM = 32  # cycles of a leap's time between two looks at an SM: about a shared-memory access
 COUNT = WARPS - 1  # where a ranking has its length; no warp is ever resident there
@@ -77,6 +80,28 @@ def forget_ranks(S, p):
         store(load(p, np.int64(P_NEXT)), np.int64(sm), np.int64(0))
 
 
+@compiled(void, i64, i64, i64, i64)
+def note_command(p, row, bit, kind):
+    """Whether a scoreboard slot of a warp is held by a command to a unit from now on."""
+    p_commands = load(p, np.int64(P_COMMANDS))
+    before = load(p_commands, row)
+    if kind == COMMAND:
+        tally(p, np.int64(COMMANDS), np.int64(1))
+        store(p_commands, row, before | bit)
+    elif before & bit != 0:
+        store(p_commands, row, before ^ bit)
+
+
+@compiled(i64, S_t, i64, i64, i64)
+def wait_for(S, p, row, held):
+    """Cycles that a warp waits for what holds these scoreboard slots."""
+    C = sms(S)
+    if load(load(p, np.int64(P_COMMANDS)), row) & held != 0:
+        return load(p, np.int64(COMMAND_LATENCY))
+    shared = np.int64(warp_row(C.p_warps, row).shared_slots)
+    return load(p, np.int64(LATENCY)) if held & (shared ^ -1) else np.int64(C.shared_latency)
+
+
 @compiled(void, S_t, i64, i64, i64)
 def leap_over(S, p, sm, slot):
     """A memory instruction of a warp, whose next record is behind it already."""
@@ -89,6 +114,7 @@ def leap_over(S, p, sm, slot):
         bit = np.int64(1) << np.int64(op.slot)
         W.busy |= bit
         W.shared_slots = W.shared_slots | bit if op.kind == SHARED else W.shared_slots & (bit ^ -1)
+        note_command(p, sm * WARPS + slot, bit, np.int64(op.kind))
     taken = np.int64(op.count) * PACE_ONE
     if op.kind != SHARED:
         taken = max(np.int64(op.transactions), np.int64(1)) * load(p, np.int64(PACE))
@@ -111,7 +137,7 @@ def leap_warp(S, p, sm, slot):
         held = np.int64(op.wait) & W.busy
         if held != 0:
             W.busy &= held ^ -1
-            return cycles + (load(p, np.int64(LATENCY)) if held & (W.shared_slots ^ -1) else C.shared_latency)
+            return cycles + wait_for(S, p, sm * WARPS + slot, held)
         if op.kind == ALU:
             W.pc += 1
             tally(p, np.int64(INSTRUCTIONS), np.int64(op.count))

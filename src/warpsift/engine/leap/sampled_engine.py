@@ -20,6 +20,7 @@ from warpsift.engine.core.arena import FOREVER
 from warpsift.engine.engine import Engine
 from warpsift.engine.engine_error import EngineError
 from warpsift.engine.leap import leap_order, schedule
+from warpsift.engine.leap.held_operation import HeldOperation
 from warpsift.engine.leap.leap import leap
 from warpsift.engine.leap.leap_turns import QUANTUM
 from warpsift.engine.leap.sampled_launch import (
@@ -32,29 +33,20 @@ from warpsift.engine.leap.sampled_launch import (
     Window,
 )
 from warpsift.engine.leap.touch import touch_lines, touch_ops
+from warpsift.engine.leap.window_times import commands_in_flight, commands_took, loads_took, pace_of
+from warpsift.engine.leap.windows_left import windows_left
 from warpsift.engine.machine_cycle import NEED_WORK, PAUSED
 from warpsift.engine.main_loop import NO_UNIT, run
 from warpsift.engine.sm import sm_state
 from warpsift.engine.unit_socket import UnitComponent
 from warpsift.hardware import LINE_BYTES
 from warpsift.machines.spec import Machine
-from warpsift.simt.stream import Chunk, LaunchInfo, UnitChunk, UnitOperation
+from warpsift.simt.stream import Chunk, LaunchInfo, UnitOperation
 
 RAMP, WINDOW, LEAP, SETTLING, TAIL = range(5)
+NO_ROWS = np.empty(0, np.int64)
 HELD_BYTES = 32 << 20  # a launch of more is chosen by its begin: it would fill the memory
 HELD_PIECES = 32  # an operation of more pieces is timed: it would fill the memory before its size is known
-
-
-class _Held:
-    """An operation whose first pieces have been looked at already."""
-
-    def __init__(self, operation: UnitOperation, first: list[UnitChunk], rest: Any) -> None:
-        self.info = operation.info
-        self._first, self._rest = first, rest
-
-    def chunks(self) -> Any:
-        yield from self._first
-        yield from self._rest
 
 
 class SampledEngine(Engine):
@@ -79,19 +71,18 @@ class SampledEngine(Engine):
         self._order = np.zeros(leap_order.WORDS, np.int64)
         self._p_order = self._arena.adopt("leap.order", self._order)
         slots = machine.sm.count * sm_state.WARPS
-        self._already = np.random.default_rng(1).random(
-            slots
-        )  # share of its latency that a load is still in flight for
+        self._already = np.random.default_rng(1).random(slots)  # share of its latency that a load still takes
+        self._opened_commands = NO_ROWS  # of warps that waited for commands when the window was opened
         self._tables = {
             leap_order.P_WAKE: self._arena.table("leap.wake", np.int64, slots),
             leap_order.P_BUSY: self._arena.table("leap.busy", np.int64, slots),
+            leap_order.P_COMMANDS: self._arena.table("leap.commands", np.int64, slots),
             leap_order.P_COUNTS: self._arena.table("leap.counts", sm_state.IN_FLIGHT, slots * sm_state.SLOT_ROWS),
             leap_order.P_RANKED: self._arena.table("leap.ranked", np.int64, slots),
             leap_order.P_FREE: self._arena.table("leap.free", np.int64, machine.sm.count),
             leap_order.P_NEXT: self._arena.table("leap.next", np.int64, machine.sm.count),
         }
         self._few = machine.sm.count * machine.sm.warps * schedule.FEW_WARPS
-        self._touched_windows = schedule.touched_windows(machine)
         self._touched_lines = schedule.TOUCHED_TIMES * machine.l2.size_bytes // LINE_BYTES
         self._leapt, self._mode = False, TAIL
 
@@ -141,6 +132,7 @@ class SampledEngine(Engine):
             super().begin(now.info)
             self._mode, self._until = RAMP, self.cycle + schedule.RAMP_CYCLES
             self._begun, self._begun_ops = self.cycle, self._ops_done()
+            self._begun_ctas = int(self._record("sm").ctas_dispatched)
         else:
             for unit in self.units.values():
                 unit.begin(self._arena, now.info)
@@ -176,7 +168,7 @@ class SampledEngine(Engine):
         self.sampled.append(now)
         size = sum(sum(piece.counts().values()) for piece in first)
         if self._schedule.is_timed(kind, (size.bit_length(),)) or len(first) > HELD_PIECES:
-            result = super().operation(_Held(operation, first, pieces))
+            result = super().operation(HeldOperation(operation, first, pieces))
             self.operations.pop()
             now.timed = result.counters
             return result
@@ -233,6 +225,7 @@ class SampledEngine(Engine):
             self._mode, self._until, self._begun = WINDOW, self.cycle + schedule.WINDOW_CYCLES, self.cycle
             self._opened, self._opened_ops, self._opened_sms = self._state(), self._ops_done(), self._sms()
             self._opened_rows, self._begun_ops = set(self._live), self._opened_ops
+            self._opened_commands = self._commands_in_flight()
             self._opened_lines, self._opened_taken = self._lines_done(), int(self._record("sm").lines_taken)
         elif self._mode == WINDOW:
             self._close_window()
@@ -244,8 +237,11 @@ class SampledEngine(Engine):
 
     def _has_seen(self, rounds: int) -> bool:
         """Whether every warp has had its turn so often since the stretch began, or there was time enough."""
-        enough = self._ops_done() - self._begun_ops >= rounds * self._live_warps()
-        return enough or self.cycle - self._begun >= schedule.LONGEST * schedule.WINDOW_CYCLES
+        return self._has_had_turns(rounds) or self.cycle - self._begun >= schedule.LONGEST * schedule.WINDOW_CYCLES
+
+    def _has_had_turns(self, rounds: int) -> bool:
+        done = self._ops_done() - self._begun_ops
+        return done > 0 and done >= rounds * self._live_warps()
 
     def _state(self) -> dict[str, int]:
         """All counters as they are now."""
@@ -301,10 +297,13 @@ class SampledEngine(Engine):
             order[place] = table
         order[leap_order.UNTIL], order[leap_order.FRESH] = until, 1
         order[leap_order.LATENCY], order[leap_order.PACE] = self._latency, self._pace
+        order[leap_order.COMMAND_LATENCY] = self._command_latency
         warps = self._arena.arrays["sm.warps"]
         waits = (warps["state"] == sm_state.BLOCKED) | (warps["state"] == sm_state.FINISHED)
-        self._arena.arrays["leap.wake"][:] = waits * (self._latency * self._already).astype(np.int64)
-        self._arena.arrays["leap.free"][:] = 0
+        latency = np.full(len(warps), self._latency)
+        latency[self._opened_commands if most_ops else self._commands_in_flight()] = self._command_latency
+        self._arena.arrays["leap.wake"][:] = waits * (latency * self._already).astype(np.int64)
+        self._arena.arrays["leap.free"][:] = self._arena.arrays["leap.commands"][:] = 0
         self._touched_before = self._touched()
         order[leap_order.FLOOR] = max(int(self._few), int(self._live_warps() * schedule.LEFT_WARPS))
         order[leap_order.MOST_OPS] = most_ops
@@ -313,39 +312,38 @@ class SampledEngine(Engine):
         told = self._order[[leap_order.REACHED, leap_order.TRANSACTIONS, leap_order.INSTRUCTIONS]]
         return np.array([*told, self._touched() - self._touched_before], float)
 
-    def _passed_work(self, leapt: np.ndarray) -> np.ndarray:
-        """The work of what a leap has passed over: time and sectors are not known, but as in the leap behind it."""
-        transactions = int(self._order[leap_order.PASSED_TRANSACTIONS])
-        instructions = int(self._order[leap_order.PASSED_INSTRUCTIONS])
-        by = TRANSACTIONS if leapt[TRANSACTIONS] else INSTRUCTIONS
-        share = (transactions if by == TRANSACTIONS else instructions) / max(leapt[by], 1)
-        return np.array([leapt[LEAP_TIME] * share, transactions, instructions, leapt[DRAM_SECTORS] * share])
-
-    def _measure(self, counters: dict[str, int]) -> None:
-        """How long loads took in a window, and the load-store units for a line."""
-        loads, waited = counters["loads_completed"], counters["load_latency_cycles"]
-        self._latency = max(1, waited // loads) if loads else 1
-        refused = counters["l1_reservation_fails"] + counters["l1_network_blocked_cycles"]
-        lines = max(self._lines_done() - self._opened_lines, 1)
-        self._pace = round(leap_order.PACE_ONE * (1 + refused / lines))
-
     def _close_window(self) -> None:
         """Note what the window has seen, and order the leap behind it."""
         closed, ops = self._state(), self._ops_done() - self._opened_ops
         counters = {name: value - self._opened[name] for name, value in closed.items()}
-        if ops == 0 or counters["resident_warp_cycles"] <= self._few * counters["cycles"]:
-            self._mode, self._until = SETTLING, self.cycle + schedule.WINDOW_CYCLES  # few warps cost little to time
+        few = counters["resident_warp_cycles"] <= self._few * counters["cycles"]  # they cost little to time
+        if few or not self._has_had_turns(schedule.WINDOW_ROUNDS):  # or say little of what would be leapt over
+            self._mode, self._until = SETTLING, self.cycle + schedule.WINDOW_CYCLES
             return
-        self._measure(counters)
+        self._latency = self._command_latency = loads_took(counters)
+        self._pace = pace_of(counters, self._lines_done() - self._opened_lines)
         work = self._window_work(ops, counters)
         self._now.windows.append(Window(work, counters))
+        if self._windows_left(counters) < schedule.SHORT_END:
+            self._mode, self._until = SETTLING, self.cycle + schedule.SETTLING_CYCLES
+            return
         self._order_leap(work)
         self._mode = LEAP
+
+    def _windows_left(self, counters: dict[str, int]) -> float:
+        assert isinstance(self._now.info, LaunchInfo)
+        ctas = self._now.info.ctas - (int(self._record("sm").ctas_dispatched) - self._begun_ctas)
+        opened, closed = self._opened_sms["sm.warps"], self._arena.arrays["sm.warps"]
+        return windows_left(ctas, counters["ctas_dispatched"], opened, closed)
 
     def _window_work(self, ops: int, counters: dict[str, int]) -> np.ndarray:
         """The features of a window of so many memory instructions."""
         lines = int(self._record("sm").lines_taken) - self._opened_taken
         if counters["unit_instructions"]:  # words of commands do not tell what a unit does for them
+            self._rehearse(ops, 0)
+            in_flight = (len(self._opened_commands) + len(self._commands_in_flight())) / 2
+            commands = int(self._order[leap_order.COMMANDS])
+            self._command_latency = commands_took(in_flight, counters["cycles"], commands, self._latency)
             work = self._rehearse(ops, 0)
         else:
             work = self._rehearse(ops, lines)
@@ -353,13 +351,13 @@ class SampledEngine(Engine):
         work[DRAM_SECTORS] = counters["l2_fills"] + counters["l2_writebacks"]
         return work
 
+    def _commands_in_flight(self) -> np.ndarray:
+        return commands_in_flight(self._arena.arrays["sm.memory_ops"]) if self.units else NO_ROWS
+
     def _order_leap(self, work: np.ndarray) -> None:
         """The leap behind a window with this work."""
         windows = self._schedule.leap_windows(self._now.kind, len(self._now.windows))
-        touched = min(windows, self._touched_windows)
         self._give_order(max(QUANTUM, round(work[LEAP_TIME] * windows)))
-        self._order[leap_order.IN_ALL] = round(work[INSTRUCTIONS] * windows)
-        self._order[leap_order.TO_PASS] = round(work[INSTRUCTIONS] * (windows - touched))
 
     def _leap(self, final: bool) -> int:
         order = self._order
@@ -371,8 +369,7 @@ class SampledEngine(Engine):
             raise EngineError(checks.explain(self))
         if status == NEED_WORK:
             return status
-        work = self._leapt_work()
-        self._now.leaps.append(Leap(work + self._passed_work(work), len(self._now.windows)))
+        self._now.leaps.append(Leap(self._leapt_work(), len(self._now.windows)))
         few = self._live_warps() <= self._few
         self._mode, self._until = (TAIL, FOREVER) if few else (SETTLING, self.cycle + schedule.SETTLING_CYCLES)
         self._begun, self._begun_ops = self.cycle, self._ops_done()

@@ -8,7 +8,8 @@ touches say would have moved, those of time with cycles; what the stream says ex
 estimated.
 
 Leaving out every tenth window and every tenth timed launch gives another estimate: `group` says which tenth. From ten
-such follow the intervals (`intervals.py`).
+such follow the intervals (`intervals.py`). One more, `stretched`, has a little more of all that was not timed: numbers
+that do not move with it are exact.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ GROUPS = 10
 OWN_WINDOWS = 12  # a launch with as many windows needs none of its kind's
 AROUND = 2  # windows on each side of a leap that say how fast it was
 TIME, WORK, SECTORS = range(3)
+STRETCH = (1.01, 1.02, 1.03)  # by which counters of each are more in a stretched estimate: whatever it moves is no fact
 NEAREST = 3  # timed launches that say how fast a launch is that was left out, and how it divides its time
 ALIKE = 8  # timed launches nearest to it that costs are fitted to
 # Features that costs may be fitted to; the first that predicts best is taken.
@@ -123,8 +125,10 @@ class Estimate:
         known: Sequence[Known],
         group: int | None = None,
         features: dict[Hashable, np.ndarray] | None = None,
+        stretched: bool = False,
     ) -> None:
         self.group = group
+        self.stretch = np.array(STRETCH if stretched else (1.0, 1.0, 1.0))
         self.features = {} if features is None else features  # by kind; those of the estimate with all samples
         self.sampled, self.known = sampled, known
         self.names = sorted({name for each in sampled if each.timed is not None for name in each.timed})
@@ -192,7 +196,7 @@ class Estimate:
 
     def _grown(self, counters: np.ndarray, by: tuple[float, float, float]) -> np.ndarray:
         """Counters of more or less of the same; the largest values seen stay out of it."""
-        grown = counters * np.array(by)[self.grows]
+        grown = counters * (np.array(by) * self.stretch)[self.grows]
         grown[[is_peak(name) for name in self.names]] = 0.0
         return grown
 

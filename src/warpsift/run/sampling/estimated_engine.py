@@ -72,10 +72,11 @@ def _scaled(each: SampledLaunch, scale: float) -> dict[str, dict[str, int]]:
 def estimated(
     engine: SampledEngine, launches: Sequence[LaunchRecord], operations: Sequence[OperationRecord]
 ) -> tuple[EstimatedEngine, list[EstimatedEngine], list[Known]]:
-    """The estimate, and those with one group of samples left out each."""
+    """The estimate; those with one group of samples left out each, and behind them the stretched one."""
     known = known_stream(engine.sampled, launches, operations)
     every = Estimate(engine.sampled, known)
     best = EstimatedEngine(engine, every)
-    replicates = (Estimate(engine.sampled, known, group, every.features) for group in range(GROUPS))
+    replicates = [Estimate(engine.sampled, known, group, every.features) for group in range(GROUPS)]
+    replicates.append(Estimate(engine.sampled, known, features=every.features, stretched=True))
     others = [EstimatedEngine(engine, replicate, True) for replicate in replicates]
     return best, others, known

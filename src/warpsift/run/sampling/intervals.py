@@ -3,7 +3,8 @@
 The run is estimated again with a tenth of its samples left out, ten times, and everything that follows from counters
 (rates, energy, floors) is computed from each of the ten. How much they differ says how much a number depends on which
 samples were taken; so numbers that depend on each other need no rules of their own (Efron and Stein, Ann. Statist.
-9, 1981). What a leap itself does to the machine is not in that: `LEAP_ERROR` is added for it.
+9, 1981). What a leap itself does to the machine is not in that: `LEAP_ERROR` is added for it, also where one window is
+all that there is, and leaving it out moves nothing. Exact is what a stretched estimate does not move either.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from warpsift.run.sampling.estimated_engine import EstimatedEngine
 from warpsift.run.timing import add_floor, add_timing
 
 T_95 = 2.262  # Student's t for 95 %, 9 degrees of freedom
+EXACT = 1e-9  # rounding, where sums are made in another order
 LEAP_ERROR = 0.04  # of a number that is estimated: docs/sampling.md says where it comes from
 
 Tree = dict[str, Any]
@@ -61,11 +63,12 @@ def _tree(found: Tree, replicates: Sequence[Tree]) -> Tree:
 
 
 def interval(value: float, replicates: Sequence[float]) -> list[float]:
-    """[low, high] of a number, from what it is with one group of samples left out each."""
-    groups = len(replicates)
-    mean = sum(replicates) / groups
-    variance = (groups - 1) / groups * sum((other - mean) ** 2 for other in replicates)
-    if variance == 0:
+    """[low, high] of a number, from what it is with one group of samples left out each, and stretched."""
+    *left_out, stretched = replicates
+    groups = len(left_out)
+    mean = sum(left_out) / groups
+    variance = (groups - 1) / groups * sum((other - mean) ** 2 for other in left_out)
+    if variance == 0 and math.isclose(stretched, mean, rel_tol=EXACT):
         return [value, value]
     half = math.hypot(T_95 * math.sqrt(variance), LEAP_ERROR * value)
     low = max(value - half, 0.0) if value >= 0 else value - half
