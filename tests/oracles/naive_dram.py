@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import chain
 
 import msgspec
 
@@ -56,10 +57,8 @@ class NaiveChannel:
     def __init__(self, spec):
         self.spec, self.t = spec, spec.timing
         self.banks = spec.banks * spec.ranks
-        self.open_row = [None] * self.banks
-        self.accesses = [0] * self.banks
-        self.promoted = [None] * self.banks
-        self.blocked = [False] * self.banks
+        self.open_row, self.accesses = [None] * self.banks, [0] * self.banks
+        self.promoted, self.blocked = [None] * self.banks, [False] * self.banks
         self.history = []
         self.horizon = 2 * sum(msgspec.structs.astuple(self.t)) - 2 * self.t.refi  # no rule reaches back further
         self.common = []  # waiting requests, in order of admission
@@ -70,12 +69,8 @@ class NaiveChannel:
         self.refreshing = None
         units = self.banks if spec.refresh == "per_bank" else spec.ranks
         self.refresh_units, self.refresh_next = units, 0
-        self.refresh_step = self.t.refi // units if spec.refresh != "none" and self.t.refi else None
-        self.refresh_due = self.refresh_step
-        self.count = dict.fromkeys(
-            COUNTED,
-            0,
-        )
+        self.refresh_due = self.refresh_step = self.t.refi // units if spec.refresh != "none" and self.t.refi else None
+        self.count = dict.fromkeys(COUNTED, 0)
         self.last_done = 0
 
     # --- timing: how far apart two commands must be -------------------------------------------------------------
@@ -178,14 +173,21 @@ class NaiveChannel:
         entries = self.spec.write_queue_entries if write else self.spec.queue_entries
         return self.waiting(write) + sum(r.write == write for r in extra) < entries
 
+    def takes(self, write):
+        """Whether the channel has room for one more, those on the way counted."""
+        spec = self.spec
+        if spec.write_way == "own" and not write:
+            return self.pending(False) < max(spec.inflight_entries, spec.queue_entries)
+        if spec.write_way == "shared" and spec.inflight_entries:
+            return self.pending() < spec.inflight_entries
+        return self.room(write, self.arriving)
+
     def offer(self, clk, address, write):
-        if not self.room(write, self.arriving):
+        if not self.takes(write):
             return False
         fields = cut(self.spec, address)
         request = Request(address, bool(write), clk, row=fields["row"])
-        bank = fields.get("bank", 0)
-        if "group" in fields:
-            bank = bank * self.spec.bank_groups + fields["group"]
+        bank = fields.get("bank", 0) * (self.spec.bank_groups if "group" in fields else 1) + fields.get("group", 0)
         if self.spec.bank_hash:
             bank ^= request.row % self.spec.banks
         request.rank = fields.get("rank", 0)
@@ -193,9 +195,16 @@ class NaiveChannel:
         self.arriving.append(request)
         return True
 
+    def next_arrival(self):
+        """The first of all, or the first of those kinds whose queue has room."""
+        kinds = (False, True) if self.spec.write_way == "own" else (None,)
+        firsts = [next((r for r in self.arriving if kind in (None, r.write)), None) for kind in kinds]
+        ready = [r for r in firsts if r is not None and self.room(r.write)]
+        return min(ready, key=self.arriving.index, default=None)
+
     def admit(self, clk):
-        while self.arriving and self.room(self.arriving[0].write):
-            request = self.arriving.pop(0)
+        while (request := self.next_arrival()) is not None:
+            self.arriving.remove(request)
             pending = self.common + [r for q in self.bank_queue for r in q] + [r for r in self.promoted if r]
             if any(r.write and r.address == request.address for r in pending):
                 self.count["merged_writes" if request.write else "forwarded_reads"] += 1
@@ -211,24 +220,17 @@ class NaiveChannel:
         reads, writes = self.waiting(False), self.waiting(True)
         if not self.draining:
             only_writes = writes > 0 and writes == self.pending()
-            if (
-                writes >= spec.write_drain_high
-                or (reads == 0 and writes >= max(spec.write_drain_idle, 1))
-                or only_writes
-            ):
+            idle = reads == 0 and writes >= max(spec.write_drain_idle, 1)
+            if writes >= spec.write_drain_high or idle or only_writes:
                 self.draining, self.drain_left = True, writes
         elif spec.write_drain_batch:
             self.draining = self.drain_left > 0
         elif writes <= spec.write_drain_low and reads > 0:
             self.draining = False
 
-    def pending(self):
-        return (
-            len(self.common)
-            + len(self.arriving)
-            + sum(map(len, self.bank_queue))
-            + sum(p is not None for p in self.promoted)
-        )
+    def pending(self, write=None):
+        everywhere = [*self.common, *self.arriving, *chain(*self.bank_queue), *filter(None, self.promoted)]
+        return sum(write is None or r.write == write for r in everywhere)
 
     def served(self):
         """The part of the common queue that is served now."""
@@ -272,8 +274,7 @@ class NaiveChannel:
             for bank in self.refreshing:
                 self.blocked[bank] = True
         opened = [b for b in self.refreshing if self.open_row[b] is not None]
-        free = [b for b in opened if self.promoted[b] is None]
-        ready = [b for b in free if self.ready(clk, PRE, b)]
+        ready = [b for b in opened if self.promoted[b] is None and self.ready(clk, PRE, b)]
         if opened:
             if spec.refresh_precharge == "each" or spec.refresh == "per_bank":
                 if ready:
@@ -295,12 +296,8 @@ class NaiveChannel:
 
     def ready_to_refresh(self, clk, bank):
         """A refresh follows the bank's last precharge, activate and refresh as an activate of that bank would."""
-        for old in self.history:
-            if old.bank == bank:
-                gap = self.t.rc if old.kind == ACT else self.gap(old, ACT, bank)
-                if clk < old.clk + gap:
-                    return False
-        return True
+        mine = (old for old in self.history if old.bank == bank)
+        return all(clk >= old.clk + (self.t.rc if old.kind == ACT else self.gap(old, ACT, bank)) for old in mine)
 
     # --- the choice of a command --------------------------------------------------------------------------------
     def offers(self, bank):

@@ -43,6 +43,8 @@ def _queues(spec: Dram) -> Iterator[str]:
             f"dram.write_drain_low = {low} and dram.write_drain_high = {high} "
             f"must be 0 <= low < high <= dram.write_queue_entries = {spec.write_queue_entries}"
         )
+    if spec.write_way == "own" and not spec.write_queue_entries:
+        yield "dram.write_way = 'own' needs dram.write_queue_entries >= 1: with one queue they wait together"
     if spec.starvation_clocks and spec.bank_queue_entries:
         yield "dram.starvation_clocks needs dram.bank_queue_entries = 0: bank queues hide the oldest request"
     if spec.bank_queue_fill == "row_hit" and (spec.write_queue_entries or not spec.bank_queue_entries):

@@ -54,6 +54,13 @@ class DramTiming(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     xp: Annotated[int, _RULE] = 0  # leaving power-down to any command
 
 
+def most_requests(dram: Dram) -> int:
+    """Requests that a channel holds at most, its banks' own queues apart."""
+    if dram.write_way == "own":
+        return max(dram.inflight_entries, dram.queue_entries) + dram.write_queue_entries
+    return max(dram.inflight_entries, dram.queue_entries + dram.write_queue_entries)
+
+
 class Dram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One machine's memory."""
 
@@ -88,6 +95,9 @@ class Dram(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
     write_drain_batch: bool = False  # a drain moves the writes counted at its start, whatever arrives meanwhile
     # requests between acceptance and data, front pipeline included; 0 = the queues' sum
     inflight_entries: Annotated[int, _QUEUE] = 0
+    # reads and writes come in the order in which the L2 sends them, or writes by a way of their "own": then neither
+    # kind waits behind the other, `inflight_entries` bounds reads alone, and `write_queue_entries` all writes
+    write_way: Literal["shared", "own"] = "shared"
     # depth of a queue per bank behind the common queue; 0 = the scheduler sees all
     bank_queue_entries: Annotated[int, entries(0, 1024)] = 0
     bank_queue_fill: Literal["oldest", "row_hit"] = "oldest"  # request that fits, or hits first, bank by bank

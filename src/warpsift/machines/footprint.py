@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 
 from warpsift.hardware import LINE_BYTES
+from warpsift.machines.dram_spec import most_requests
 from warpsift.machines.spec import Machine
 
 DEFAULT_MAX_BYTES = 2 << 30  # the stock machines take 60 to 90 MB
@@ -22,8 +23,7 @@ def table_bytes(m: Machine) -> dict[str, int]:
     """Bytes of the tables that grow with a machine's keys, by the keys that decide."""
     sm, l1, l2, noc, dram = m.sm, m.l1, m.l2, m.noc, m.dram
     pipeline = 2 * (l2.latency_cycles + l2.queue_entries + noc.hop_latency_cycles + 64)
-    waiting = max(dram.inflight_entries, dram.queue_entries + dram.write_queue_entries)
-    requests = waiting + dram.banks * dram.ranks * (dram.bank_queue_entries + 1)
+    requests = most_requests(dram) + dram.banks * dram.ranks * (dram.bank_queue_entries + 1)
     ports = sm.count + noc.unit_ports + l2.slices
     return {
         "l1.size_bytes": sm.count * l1.size_bytes // LINE_BYTES * LINE_ROW,
@@ -32,7 +32,7 @@ def table_bytes(m: Machine) -> dict[str, int]:
         "l2.written_sectors": l2.size_bytes // LINE_BYTES * 8 if l2.written_sectors == "masked" else 0,
         "l2.mshrs": l2.slices * l2.mshrs * 20,
         "l2.queue_entries": l2.slices * (pipeline if not m.ideal.noc else 1 << 16) * 2 * 8,
-        "l2.dram_queue_entries": l2.slices * l2.dram_queue_entries * 2 * 16,
+        "l2.dram_queue_entries": l2.slices * l2.dram_queue_entries * 2 * (16 if l2.writeback == "line" else 24),
         "noc.buffer_flits": ports * (noc.buffer_flits + l2.reply_queue_entries) * 2 * 8,
         "noc.output_buffer_flits": l2.slices * noc.output_buffer_flits * 2 * 8,
         "dram.queue_entries": dram.channels * requests * 19 * 8,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 from warpsift.machines.bounds import MAX_PORTS
+from warpsift.machines.dram_address import parse_address_map
 from warpsift.machines.dram_rules import dram_problems
 from warpsift.machines.dram_spec import Dram
 from warpsift.machines.footprint import memory_problems
@@ -57,10 +58,27 @@ def _caches(m: Machine) -> Iterator[str]:
             f"l2.dram_queue_entries = {l2.dram_queue_entries} cannot hold the {needed} requests of a write that "
             'misses with l2.written_sectors = "fetched"'
         )
+    yield from _row_writeback(m)
     if m.dram.channels % l2.halves:
         yield f"dram.channels = {m.dram.channels} do not fall into l2.halves = {l2.halves}; write an even number"
     if l2.interleave_bytes % LINE_BYTES:
         yield f"l2.interleave_bytes = {l2.interleave_bytes} is not a multiple of the 128-byte line"
+
+
+def lines_of_rows(dram: Dram) -> int:
+    """Consecutive lines of a channel that lie in one row of each bank group that they are spread over."""
+    columns = parse_address_map(dram.address_map)["col"]
+    return max((1 << max((shift + width for shift, width in columns), default=0)) // LINE_BYTES, 1)
+
+
+def _row_writeback(m: Machine) -> Iterator[str]:
+    l2 = m.l2
+    if l2.writeback != "row":
+        return
+    if l2.mapping == "random":
+        yield "l2.writeback = 'row' needs l2.mapping = 'modulo' or 'hashed': a random one has no way back from rows"
+    if l2.written_sectors == "fetched":
+        yield "l2.writeback = 'row' needs l2.written_sectors = 'whole' or 'masked': 'fetched' writes on to DRAM at once"
 
 
 def _network(m: Machine) -> Iterator[str]:

@@ -133,6 +133,9 @@ class L2(Section, frozen=True, kw_only=True):
     mapping: Literal["modulo", "hashed", "random"] = "modulo"
     # a sector that a store covers in part: as if whole; fetched when it is read; its line fetched when it is written
     written_sectors: Literal["whole", "masked", "fetched"] = "whole"
+    # what goes to DRAM when a written line is replaced: that "line", or with it the written lines of its DRAM "row",
+    # which stay, clean; writes then wait in a queue of their own, also of dram_queue_entries
+    writeback: Literal["line", "row"] = "line"
     hashed_index: bool = False
     # occupancy of the slice per atomic operation on one address
     atomic_cycles: Annotated[int, Bounds(1, 1000, "cycles", "simulators and cards take 1 to some ten")] = 1

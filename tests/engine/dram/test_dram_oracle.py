@@ -75,6 +75,8 @@ def memories(draw):
         write_drain_low=draw(small(0, high - 1)),
         write_drain_idle=draw(small(1, 3)),
         write_drain_batch=draw(st.booleans()),
+        inflight_entries=draw(st.sampled_from([0, 3, 12])),
+        write_way="own" if split and draw(st.booleans()) else "shared",
         bank_queue_entries=bank_queue,
         bank_queue_fill="row_hit" if row_hit else "oldest",
         arbitration=draw(st.sampled_from(["column_first", "oldest", "round_robin"])),

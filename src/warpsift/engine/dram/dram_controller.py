@@ -103,6 +103,10 @@ def _deliver(S, D, Q, done):
 @compiled(i64, D_t, C_t, i64)
 def offer_request(D, C, write):
     """Whether the channel takes a request now."""
+    if D.own_way == 1:
+        if write:
+            return np.int64(C.waiting1 + C.transit1 < D.write_entries)
+        return np.int64(C.requests - C.pending_writes - C.transit1 < max(D.inflight_entries, D.queue_entries))
     if D.inflight_entries > 0:
         return np.int64(C.requests < D.inflight_entries)
     if D.split == 0:
@@ -132,12 +136,21 @@ def put_request(D, C, address, write, token, accepted, arrive):
     Q.accepted = accepted
     Q.arrive = max(arrive, C.clock + 1)
     Q.next = -1
+    Q.order = C.sequence
+    C.sequence += 1
     decode(D, Q)
-    if C.transit_last >= 0:
-        request_row(C.p_requests, C.transit_last).next = q
+    if D.own_way == 1 and write == 1:
+        if C.transit_last1 >= 0:
+            request_row(C.p_requests, C.transit_last1).next = q
+        else:
+            C.transit_first1 = q
+        C.transit_last1 = q
     else:
-        C.transit_first = q
-    C.transit_last = q
+        if C.transit_last0 >= 0:
+            request_row(C.p_requests, C.transit_last0).next = q
+        else:
+            C.transit_first0 = q
+        C.transit_last0 = q
     if write == 1:
         C.transit1 += 1
     else:
@@ -164,19 +177,43 @@ def _wake_up(D, C, clk):
     C.powerdown_lost = 0
 
 
+@compiled(i64, D_t, C_t, i64)
+def _arrival(D, C, q):
+    """The clock from which the first request of a way can enter its queue, FOREVER if that has no room."""
+    if q < 0:
+        return np.int64(FOREVER)
+    Q = request_row(C.p_requests, q)
+    return Q.arrive if has_room(D, C, Q.write) == 1 else np.int64(FOREVER)
+
+
+@compiled(i64, D_t, C_t, i64)
+def _take_arrived(D, C, clk):
+    """Take the request off its way that can enter a queue now, the older of two; -1 if there is none."""
+    q = C.transit_first0 if _arrival(D, C, C.transit_first0) <= clk else np.int64(-1)
+    if _arrival(D, C, C.transit_first1) <= clk and (
+        q < 0 or request_row(C.p_requests, C.transit_first1).order < request_row(C.p_requests, q).order
+    ):
+        q = C.transit_first1
+        C.transit_first1 = request_row(C.p_requests, q).next
+        if C.transit_first1 < 0:
+            C.transit_last1 = -1
+    elif q >= 0:
+        C.transit_first0 = request_row(C.p_requests, q).next
+        if C.transit_first0 < 0:
+            C.transit_last0 = -1
+    return q
+
+
 @compiled(void, S_t, D_t, C_t, i64)
 def _admit(S, D, C, clk):
     """Requests that have arrived enter the common queue, in order, while it has room."""
-    while C.transit_first >= 0:
-        q = C.transit_first
-        Q = request_row(C.p_requests, q)
-        if Q.arrive > clk or has_room(D, C, Q.write) == 0:
+    while True:
+        q = _take_arrived(D, C, clk)
+        if q < 0:
             return
+        Q = request_row(C.p_requests, q)
         if C.waking == 1:
             _wake_up(D, C, clk)
-        C.transit_first = Q.next
-        if Q.next < 0:
-            C.transit_last = -1
         if Q.write == 1:
             C.transit1 -= 1
         else:
@@ -261,10 +298,7 @@ def channel_clock(S, D, C, clk):
         wake = min(wake, next_starvation(D, C))
     if wants_drain(D, C) != C.draining:
         wake = clk + 1
-    if C.transit_first >= 0:
-        Q = request_row(C.p_requests, C.transit_first)
-        if has_room(D, C, Q.write) == 1:
-            wake = min(wake, Q.arrive)
+    wake = min(wake, min(_arrival(D, C, C.transit_first0), _arrival(D, C, C.transit_first1)))
     C.wake = max(wake, clk + 1)
 
 

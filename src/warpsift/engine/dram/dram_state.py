@@ -17,7 +17,7 @@ from warpsift.engine.core.arena import FOREVER, Arena, accessor, component
 from warpsift.errors import WarpsiftError
 from warpsift.machines.dram_address import FIELDS, MAX_PIECES, parse_address_map, width_of
 from warpsift.machines.dram_rules import dram_problems
-from warpsift.machines.dram_spec import Dram
+from warpsift.machines.dram_spec import Dram, most_requests
 
 READ, WRITE = 0, 1
 
@@ -57,7 +57,7 @@ _TIMES = _names(
 _CHOICES = _names(
     "banks banks_per_rank groups ranks queue_entries write_entries split drain_high drain_low drain_idle drain_batch "
     "inflight_entries bank_entries fill_row_hit column_first round_robin activated_first precharge_any hit_cap "
-    "closed_page per_bank precharge_each bank_hash group_in_bank pool events channels "
+    "closed_page per_bank precharge_each bank_hash group_in_bank pool events channels own_way "
     "core_khz dram_khz front_latency back_latency"
 )
 
@@ -79,7 +79,8 @@ DRAM = _record(
 CHANNEL = _record(
     _names(
         "p_banks p_groups p_ranks p_requests p_ready p_windows index clock wake requests waiting0 waiting1 "
-        "pending_writes transit0 transit1 transit_first transit_last free draining drain_left round_robin "
+        "pending_writes transit0 transit1 transit_first0 transit_last0 transit_first1 transit_last1 free "
+        "draining drain_left round_robin "
         "fill_turn urgent sequence "
         "age_first0 age_last0 age_first1 age_last1 refresh_due refresh_unit refresh_pending refresh_issued "
         "fill_wanted waking idle_since powerdown_lost last_done "
@@ -173,8 +174,8 @@ def _fill_choices(record: Any, spec: Dram) -> None:
     record.closed_page = int(spec.page_policy == "closed")
     record.precharge_each = int(spec.refresh_precharge == "each")
     record.bank_hash = int(spec.bank_hash)
-    waiting = max(spec.inflight_entries, spec.queue_entries + spec.write_queue_entries)
-    record.pool = waiting + record.banks * (spec.bank_queue_entries + record.activated_first)
+    record.own_way = int(spec.write_way == "own")
+    record.pool = most_requests(spec) + record.banks * (spec.bank_queue_entries + record.activated_first)
     record.front_latency, record.back_latency = spec.front_latency_core_cycles, spec.back_latency_core_cycles
 
 
@@ -213,7 +214,10 @@ def _build_channel(arena: Arena, D: Any, C: Any, index: int) -> None:
     requests = arena.arrays[f"dram.{index}.requests"]
     requests["next"] = np.arange(1, len(requests) + 1)
     requests["next"][-1] = -1
-    for name in _names("transit_first transit_last urgent age_first0 age_last0 age_first1 age_last1 refresh_pending"):
+    for name in _names(
+        "transit_first0 transit_last0 transit_first1 transit_last1 urgent age_first0 age_last0 age_first1 age_last1 "
+        "refresh_pending"
+    ):
         setattr(C, name, -1)
     C.round_robin = banks - 1
     C.clock = -1

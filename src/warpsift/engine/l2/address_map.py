@@ -61,6 +61,19 @@ def local_line(S, line):
 
 
 @compiled(i64, S_t, i64, i64)
+def line_at(S, channel, local):
+    """The line with this number inside a channel: the way back from `slice_of` and `local_line`, not for RANDOM."""
+    C = l2(S)
+    group = quotient(local, C.interleave_lines, C.interleave_shift)
+    place = channel
+    if C.mapping == HASHED:
+        place -= remainder(mix_bits(group), C.channels, C.channels_shift)
+        if place < 0:
+            place += C.channels
+    return (group * C.channels + place) * C.interleave_lines + (local - group * C.interleave_lines)
+
+
+@compiled(i64, S_t, i64, i64)
 def first_row(S, slice_index, line):
     """Row of the first way of the set that a line belongs to."""
     C = l2(S)

@@ -11,7 +11,7 @@ from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.wheel import EV_DRAM_DONE, wheel_push
 from warpsift.engine.core.words import load, popcount
 from warpsift.engine.l2.address_map import dram_address
-from warpsift.engine.l2.l2_dram import dram_queue_room, send_to_dram
+from warpsift.engine.l2.l2_dram_queue import room_for_miss, send_to_dram
 from warpsift.engine.l2.l2_halves import FAR, far_copy, is_copy
 from warpsift.engine.l2.l2_queue import slice_retry
 from warpsift.engine.l2.l2_replies import queue_reply, reply_now
@@ -114,7 +114,8 @@ def l2_reserve(S, slice_index, index, row):
     writes = P.kind == WRITE or P.kind == UNIT_WRITE or P.kind == SLICE_WRITE
     need = np.int64(C.miss_requests) if writes else np.int64(8)
     lacking = mine.fills_in_flight + new_fills > C.mshrs
-    lacking = lacking or ((missing != 0 or writes) and dram_queue_room(S, slice_index) < need)
+    victim = row if fresh else np.int64(-1)
+    lacking = lacking or ((missing != 0 or writes) and room_for_miss(S, slice_index, victim, need) == 0)
     if pending != 0:
         lacking = lacking or l2_mshr(C.p_mshrs, slice_index * C.mshrs + L.mshr).waiters >= C.merges
     else:

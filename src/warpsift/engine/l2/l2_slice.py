@@ -20,13 +20,14 @@ from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.masks import mask_remove
 from warpsift.engine.core.wheel import EV_L2_READY, wheel_push
 from warpsift.engine.core.words import load, popcount, store
-from warpsift.engine.l2.l2_dram import dram_queue_room
+from warpsift.engine.l2.l2_dram_queue import room_for_miss
 from warpsift.engine.l2.l2_halves import drop_copy
 from warpsift.engine.l2.l2_misses import l2_miss, l2_reserve
 from warpsift.engine.l2.l2_queue import LACKS_REPLY_ROOM, LACKS_RESOURCE, output_unblock, slice_sleep
 from warpsift.engine.l2.l2_replies import reply_flits, reply_now
 from warpsift.engine.l2.l2_state import WORDS, l2, l2_slice
-from warpsift.engine.l2.l2_tags import replace_line, write_sectors
+from warpsift.engine.l2.l2_tags import replace_line
+from warpsift.engine.l2.l2_writeback import write_sectors
 from warpsift.engine.noc.ports import (
     ATOMIC_OP,
     REPLIES,
@@ -105,7 +106,7 @@ def l2_write(S, slice_index, index):
         return l2_write_through(S, slice_index, index, row)
     if row < 0 and C.ideal_l2 == 0:
         row = victim_row(C.p_lines, base, C.ways)
-        if row < 0 or dram_queue_room(S, slice_index) < 8:
+        if row < 0 or room_for_miss(S, slice_index, row, np.int64(8)) == 0:
             return np.int64(-LACKS_RESOURCE)
         replace_line(S, slice_index, row, P.line)
     count = popcount(P.sectors)

@@ -10,7 +10,7 @@ from warpsift.engine.core.division import shift_of
 from warpsift.engine.core.masks import words_for
 from warpsift.engine.noc.ports import packet_pool
 from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
-from warpsift.machines.rules import written_miss_requests
+from warpsift.machines.rules import lines_of_rows, written_miss_requests
 from warpsift.machines.spec import Machine
 
 # How lines are dealt out to slices: address_map.
@@ -37,6 +37,11 @@ SLICE = np.dtype(
         ("p_dram_address", np.int64),
         ("dram_head", np.int64),
         ("dram_tail", np.int64),
+        ("p_write_address", np.int64),  # with `row_writeback`: ring of writes towards DRAM, the other has reads ...
+        ("write_head", np.int64),
+        ("write_tail", np.int64),
+        ("row_next", np.int64),  # ... and what of a DRAM row will follow: these lines of the channel
+        ("row_end", np.int64),
         ("mshr_free", np.int64),
         ("fills_in_flight", np.int64),  # sectors, or lines when fill_bytes is 128
     ],
@@ -63,6 +68,7 @@ COUNTERS = {
     "l2_atomic_operations": "atomic sector operations, repeats on one address counted",
     "l2_evictions": "lines replaced",
     "l2_writebacks": "dirty sectors sent to DRAM",
+    "l2_row_writebacks": "of these, of lines that stay: their DRAM row was written for another line's sake",
     "l2_fills": "sectors that came from DRAM, or from the other half",
     "l2_far_fills": "of these, copied from the other half of the L2",
     "l2_reservation_fails": "slice-cycles in which the first packet lacked a line, an MSHR or DRAM queue room",
@@ -95,6 +101,9 @@ L2 = np.dtype(
         ("hashed_index", np.int64),
         ("words_kept", np.int64),  # 1: `p_written_words` holds the words of sectors that are written in part
         ("fetch_written", np.int64),  # 1: a write that misses fetches its line ...
+        ("row_writeback", np.int64),  # 1: the written lines of a DRAM row leave together ...
+        ("row_lines", np.int64),  # ... so many consecutive lines of a channel
+        ("row_lines_shift", np.int64),
         ("miss_requests", np.int64),  # ... and asks DRAM so often at most: to evict, to write, to fetch
         ("atomic_cycles", np.int64),
         ("atomic_lanes", np.int64),
@@ -144,6 +153,8 @@ def allocate(arena: Arena, machine: Machine) -> None:
     )
     C.mshrs, C.merges = spec.mshrs, spec.mshr_merges
     C.miss_requests = written_miss_requests(dram)
+    C.row_writeback, C.row_lines = spec.writeback == "row", lines_of_rows(dram)
+    C.row_lines_shift = shift_of(int(C.row_lines))
     C.latency, C.queue_entries = spec.latency_cycles, spec.queue_entries
     clocks = [-(-sectors * SECTOR_BYTES // spec.port_bytes_per_cycle) for sectors in range(SECTORS_PER_LINE + 1)]
     C.p_port_cycles = arena.adopt("l2.port_cycles", np.array(clocks, np.int64))
@@ -183,6 +194,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
         row.p_ring, row.ring_mask = arena.table(f"l2.ring{index}", np.int64, ring), ring - 1
         row.p_dram_token = arena.table(f"l2.dram_token{index}", np.int64, dram_ring)
         row.p_dram_address = arena.table(f"l2.dram_address{index}", np.int64, dram_ring)
+        row.p_write_address = arena.table(f"l2.write_address{index}", np.int64, dram_ring if C.row_writeback else 1)
         row.reply_first = row.reply_last = -1
         mshrs = arena.arrays["l2.mshrs"][index * spec.mshrs : (index + 1) * spec.mshrs]
         mshrs["next"] = np.append(np.arange(1, spec.mshrs), -1)
