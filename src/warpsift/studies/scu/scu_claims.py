@@ -54,6 +54,11 @@ def compared(
     return over_graphs(runs, GRAPHS, pair(runs, algorithm, gpu, unit), measure, bound)
 
 
+def share_of(measure: Callable[..., float], gpu: str, algorithm: str, runs: StoredRuns) -> Measured | None:
+    """The mean of shares is arithmetic: a graph of which next to nothing is left must not decide it."""
+    return over_graphs(runs, GRAPHS, pair(runs, algorithm, gpu, "scu"), measure, geometric=False)
+
+
 def averaged(measure: Callable[..., float], gpu: str, bound: Any, runs: StoredRuns) -> Measured | None:
     """The mean over the three algorithms; only where all of them were run."""
     found = [compared(measure, gpu, algorithm, best_unit(algorithm), bound, runs) for algorithm in ALGORITHMS]
@@ -87,7 +92,7 @@ def _share(column: str, run: Run) -> float:
 
 def elements_left(algorithm: str, runs: StoredRuns) -> Measured | None:
     """Elements that the GPU works on, with the unit over plain; both GPUs."""
-    found = {gpu: compared(elements, gpu, algorithm, "scu", None, runs) for gpu in GPUS}
+    found = {gpu: share_of(elements, gpu, algorithm, runs) for gpu in GPUS}
     known = {gpu: each.value for gpu, each in found.items() if each is not None}
     return Measured(statistics.fmean(known.values()), known) if known else None
 
@@ -191,7 +196,7 @@ def _of_filtering() -> list[Claim]:
             Claim("scu", f"workload left, {algorithm}", "sections 4.4, 4.5", left, partial(elements_left, algorithm),
                   share=True, tag=f"workload left, {algorithm.upper()}", cause="tables")
         )  # fmt: skip
-        removed = partial(compared, instructions, "tx1", algorithm, "scu", None)
+        removed = partial(share_of, instructions, "tx1", algorithm)
         claims.append(
             Claim("scu", f"GPU instructions removed, {algorithm} on tx1", "section 6.3",
                   1 - workload.PAPER_INSTRUCTIONS_LEFT[algorithm], removed, 0.0, share=True, cause="base")
