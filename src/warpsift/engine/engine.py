@@ -258,14 +258,25 @@ class Engine:
         self._live[row] = names
 
     def _reclaim(self) -> None:
-        """Let go of chunks whose CTAs have all finished."""
+        """Let go of chunks whose CTAs have all finished and whose transactions nobody will read."""
         chunks = self._arena.arrays["sm.chunks"]
-        for row in list(self._live):
+        through = [row for row in self._live if chunks[row].next_cta == chunks[row].ctas and chunks[row].live_ctas == 0]
+        unread = self._unread() if through and self._outlives_its_cta() else set()
+        for row in through:
             H = chunks[row]
-            if H.next_cta == H.ctas and H.live_ctas == 0:
+            if not {int(H.p_transactions), int(H.p_commands)} & unread:
                 for name in self._live.pop(row):
                     self._arena.release(name)
                 self._free_rows.append(row)
+
+    def _outlives_its_cta(self) -> bool:
+        """Whether a memory instruction may wait in a load-store unit when its CTA has gone: a store, say."""
+        return not self.machine.sm.cta_waits_for_stores
+
+    def _unread(self) -> set[int]:
+        """Addresses of the transactions of which memory instructions have not sent the last."""
+        ops = self._arena.arrays["sm.memory_ops"]
+        return set(ops["p_transactions"][ops["cursor"] < ops["end"]].tolist())
 
     def _run(self, final: bool) -> None:
         self._advance(partial(run, self._S, NO_UNIT, int(final)))

@@ -75,8 +75,6 @@ def _row_writeback(m: Machine) -> Iterator[str]:
     l2 = m.l2
     if l2.writeback != "row":
         return
-    if l2.halves > 1:
-        yield "l2.writeback = 'row' needs l2.halves = 1: with two a run by rows does not repeat to the last digit"
     if l2.mapping == "random":
         yield "l2.writeback = 'row' needs l2.mapping = 'modulo' or 'hashed': a random one has no way back from rows"
     if l2.written_sectors == "fetched":

@@ -376,18 +376,9 @@ class SampledEngine(Engine):
         return status
 
     def _reclaim(self) -> None:
-        """As without leaps; but what was let go may still wait in front of a cache with its transactions."""
-        if self._mode == WINDOW:  # its rehearsal will need them
-            return
-        if not self._leapt:
+        if self._mode != WINDOW:  # its rehearsal will need them
             super()._reclaim()
-            return
-        ops, chunks = self._arena.arrays["sm.memory_ops"], self._arena.arrays["sm.chunks"]
-        through = [row for row in self._live if chunks[row].next_cta == chunks[row].ctas and chunks[row].live_ctas == 0]
-        held = set(ops["p_transactions"][ops["cursor"] < ops["end"]].tolist()) if through else set()
-        for row in through:
-            H = chunks[row]
-            if not {int(H.p_transactions), int(H.p_commands)} & held:
-                for name in self._live.pop(row):
-                    self._arena.release(name)
-                self._free_rows.append(row)
+
+    def _outlives_its_cta(self) -> bool:
+        """What was let go may still wait in front of a cache."""
+        return self._leapt or super()._outlives_its_cta()
