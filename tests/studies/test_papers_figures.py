@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import re
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
@@ -15,6 +17,7 @@ from warpsift.studies import mff, scu, which_unit, which_unit_why
 from warpsift.studies import reproduce as reproducing
 from warpsift.studies.reproduce import summary_of
 from warpsift.studies.scale import FULL, QUICK, Scale, ScaleError, real_files
+from warpsift.studies.scu import scu_runs
 from warpsift.studies.waterfall import Step, cumulative
 from warpsift.sweep import SweepOptions, run_sweep
 
@@ -128,3 +131,40 @@ def test_every_run_of_a_scale_has_its_reading():
     for module in (scu, mff):
         requests = [r for e in module.EXPERIMENTS for r in e.matrix(tiny) if "waterfall" not in e.__name__]
         assert {r.reading for r in requests} == {"hardware"}
+
+
+def test_a_page_has_a_column_for_each_reading_that_its_folder_has_runs_of(tmp_path, monkeypatch):
+    """One figure, one table, then the rest; the same command under another reading adds a column."""
+    pairs = {}
+    for reading in ("hardware", "authors"):
+        tiny = replace(TINY, reading=reading)
+        pairs[reading] = [
+            scu_runs.request("bfs", "cond", gpu, unit, tiny, seed=1)
+            for gpu in scu_runs.GPUS
+            for unit in ("none", "scu")
+        ]
+    paper = SimpleNamespace(TITLE="T", GRAPHS=(), EXPERIMENTS=(), claim_requests=lambda scale: pairs[scale.reading])
+    monkeypatch.setattr(reproducing, "_module", lambda name: paper)
+    for reading in pairs:
+        plan = reproducing.Plan("scu", replace(TINY, reading=reading), tmp_path, SweepOptions(workers=1, quiet=True))
+        page, _ = reproducing.reproduce(plan)
+    heads = re.findall(r'<th class="[^"]*" scope="col">([^<]*)</th>', page.read_text().split('id="claims"')[1])
+    assert heads[:4] == ["claim", "paper", "authors", "hardware"]
+    table = (tmp_path / "report-files" / "data" / "claims.csv").read_text().splitlines()
+    row = next(line for line in csv.reader(table[1:]) if line[1].startswith("speedup, bfs on tx1"))
+    assert float(row[3]) > 0 and float(row[4]) > 0 and row[-1] == "cond@1/512"
+
+
+def test_large_graphs_are_searched_from_one_source():
+    assert FULL.sources("cond") == (1, 2, 3) and FULL.sources("kron") == (1,)
+    assert replace(FULL, denominator=32).sources("kron") == (1, 2, 3)
+
+
+def test_full_size_is_sampled_unless_said_otherwise():
+    def chosen(name, paper="scu", sample=None, reading=None):
+        found = reproducing.scale_named(name, paper, None, reading, sample)
+        return found.sample, found.reading
+
+    assert chosen("full") == (20, "authors") and chosen("full", sample=0) == (0, "authors")
+    assert chosen("quick") == (0, "authors") and chosen("full", reading="hardware") == (20, "hardware")
+    assert chosen("full", "which-unit") == (0, None)

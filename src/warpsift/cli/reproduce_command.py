@@ -15,18 +15,20 @@ from warpsift.cli.guard import Interrupted
 def reproduce(
     paper: Annotated[str, typer.Argument(help="scu, mff, or which-unit (a study of our own)")],
     quick: Annotated[
-        bool, typer.Option("--quick", help="Graphs at 1/32 of the size; about 5 minutes on 2 cores.")
+        bool, typer.Option("--quick", help="Graphs at 1/32 of the size; about 3 minutes on 2 cores.")
     ] = False,
     scale: Annotated[str, typer.Option(help="quick (1/32), medium (1/8) or full.")] = "full",
     graphs: Annotated[
         Path | None, typer.Option(help="A folder with the papers' real graphs; others are stand-ins.")
     ] = None,
     reading: Annotated[
-        str | None, typer.Option(help="Choices for what the paper leaves open: authors, hardware or a .toml file.")
+        str | None,
+        typer.Option(help="Choices for what the paper leaves open: authors (default), hardware or a .toml file."),
     ] = None,
     sample: Annotated[
-        int, typer.Option(min=0, help="Time one part in so many (20), with intervals; 0: all. For scu and mff.")
-    ] = 0,
+        int | None,
+        typer.Option(min=0, help="Time one part in so many, with intervals; 0: all. Default: 20 at full size, else 0."),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where the report goes; default: reproduce-PAPER.")
     ] = None,
@@ -40,7 +42,7 @@ def reproduce(
       warpsift reproduce scu --quick
       warpsift reproduce mff --scale medium --reading authors -o mff-report
       warpsift reproduce scu --graphs suitesparse/
-      warpsift reproduce scu --sample 20
+      warpsift reproduce scu && warpsift reproduce scu --reading hardware    # the second adds a column
     """
     from rich.text import Text
 

@@ -182,6 +182,16 @@ class Provenance:
 
 
 @dataclass(frozen=True)
+class Claims:
+    """What a paper states beside ours, as one table."""
+
+    verdict: str  # in a sentence
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]  # misses first
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Report:
     """A page."""
 
@@ -189,6 +199,7 @@ class Report:
     figures: Sequence[Figure]
     subtitle: str = ""
     summary: Sequence[str] = ()  # paragraphs
+    claims: Claims | None = None  # behind the first figure
     provenance: Provenance = field(default_factory=Provenance)
     conclusive: bool = True  # False: no verdict on the paper, its graphs are too small for one
     command: str = ""  # makes the page again

@@ -78,7 +78,8 @@ def _figure_files(figure: Figure, name: str, folder: Path) -> list[tuple[str, Pa
 def page_text(report: Report, links: list[list[tuple[str, str]]] | None = None) -> str:
     """The page as HTML."""
     names = _names(report)
-    verdict = verdict_html(report, names)
+    verdict = verdict_html(report, names) if report.claims is None else ""
+    claims = parts.claims(report.claims) if report.claims is not None else ""
     script, style = _asset("report.js"), _asset("report.css")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
@@ -88,6 +89,7 @@ def page_text(report: Report, links: list[list[tuple[str, str]]] | None = None) 
         f'<li><a href="#{name}">{text(figure.title)}</a></li>'
         for figure, name in zip(report.figures, names, strict=True)
     )
+    led = _link("verdict", "What comes out", verdict) + _link("claims", "Claim by claim", claims)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -112,11 +114,13 @@ def page_text(report: Report, links: list[list[tuple[str, str]]] | None = None) 
 <output id="found" for="filter"></output>
 </form></div>
 <div class="layout">
-<nav class="contents" aria-label="Contents"><ol>{_verdict_link(verdict)}{contents}
+<nav class="contents" aria-label="Contents"><ol>{led}{contents}
 <li><a href="#about">Where these numbers come from</a></li></ol></nav>
 <main>
 {verdict}
-{"".join(figures)}
+{"".join(figures[:1])}
+{claims}
+{"".join(figures[1:])}
 {parts.provenance(report.provenance)}
 </main>
 </div>
@@ -127,9 +131,9 @@ def page_text(report: Report, links: list[list[tuple[str, str]]] | None = None) 
 """
 
 
-def _verdict_link(verdict: str) -> str:
-    """A page that concludes nothing has no verdict to lead to."""
-    return '<li><a href="#verdict">What comes out</a></li>' if verdict else ""
+def _link(name: str, words: str, section: str) -> str:
+    """A line of the contents; a page that concludes nothing has no verdict to lead to."""
+    return f'<li><a href="#{name}">{words}</a></li>' if section else ""
 
 
 def _asset(name: str) -> str:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from warpsift.report.figures import COMMAND, Figure, Provenance, Row
+from warpsift.report.figures import COMMAND, Claims, Figure, Provenance, Row
 from warpsift.report.numbers import NOTHING, shown
 
 _SCALE_HALF = 42  # pixels from the middle (equal) to the end (a factor of 4 or more)
@@ -139,6 +139,16 @@ def notes(figure: Figure) -> str:
     if not said:
         return ""
     return '<ul class="notes">' + "".join(f"<li>{text(note)}</li>" for note in said) + "</ul>"
+
+
+def claims(found: Claims) -> str:
+    """The paper's claims in one table; its last column may be long."""
+    rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+    note = f'<p class="empty">{text(found.note)}</p>' if found.note else ""
+    return (
+        f'<section class="about verdict" id="claims"><h2>Claim by claim</h2><p>{text(found.verdict)}</p>'
+        f"{table(rows, found.columns)}{note}</section>"
+    )
 
 
 def provenance(about: Provenance) -> str:

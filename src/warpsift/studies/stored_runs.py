@@ -8,7 +8,7 @@ today's prices.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,8 +51,18 @@ def asked_of(request: dict[str, Any]) -> str:
 class StoredRuns:
     """The finished runs of one store under one reading."""
 
-    def __init__(self, records: Iterable[Record], reading: str, sizes: Sequence[str] = SIZES) -> None:
+    def __init__(
+        self,
+        records: Iterable[Record],
+        reading: str,
+        sizes: Sequence[str] = SIZES,
+        *,
+        sample: int = 0,
+        files: Mapping[str, str] | None = None,
+    ) -> None:
+        """`sizes` of a graph are looked for in this order; `files` are graphs that were read from a user's file."""
         self.reading, self.sizes = reading, sizes
+        self._sample, self._files = sample, files or {}
         self._found: dict[str, Record] = {}
         self._priced: dict[str, Run] = {}  # by what was asked
         for record in sorted(records, key=lambda r: r.finished_at or 0.0):
@@ -62,7 +72,7 @@ class StoredRuns:
 
     def request(self, algorithm: str, graph: str, gpu: str, unit: str, **changes: Any) -> Request:
         """The request of a run under this reading."""
-        choices: dict[str, Any] = {"gpu": gpu, "unit": unit, "reading": self.reading, **changes}
+        choices: dict[str, Any] = {"gpu": gpu, "unit": unit, "reading": self.reading, "sample": self._sample, **changes}
         if algorithm == "pagerank":
             choices.setdefault("max_iterations", 2)  # all iterations do the same work
         return make_request(algorithm, graph, choices)
@@ -77,16 +87,18 @@ class StoredRuns:
 
     def pairs(self, graph: str, wanted: Callable[[str, int], Sequence[Request]]) -> tuple[str, list[list[Run]]]:
         """The largest size of a graph of which all wanted runs of a source are there, with one list per source."""
-        for size in self.sizes:
+        for name in [self._files[graph]] if graph in self._files else [graph + size for size in self.sizes]:
             found = []
             for seed in SEEDS:
-                records = [self.record(request) for request in wanted(graph + size, seed)]
+                records = [self.record(request) for request in wanted(name, seed)]
                 if all(record is not None for record in records):
                     found.append([record for record in records if record is not None])
             if found:
                 graph_facts = found[0][0].graph
                 real = "" if graph_facts.get("stand_in_for") or graph_facts.get("generated") else " (real)"
-                return f"{graph}{size}{real}", [[self._run(r) for r in runs] for runs in found]
+                return f"{graph if graph in self._files else name}{real}", [
+                    [self._run(r) for r in runs] for runs in found
+                ]
         return graph, []
 
     def _run(self, record: Record) -> Run:

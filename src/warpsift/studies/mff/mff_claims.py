@@ -17,14 +17,13 @@ from warpsift.studies.larger_l1_price import price_of_l1
 from warpsift.studies.mff import mff_caches as caches
 from warpsift.studies.mff import mff_fig10 as fig10
 from warpsift.studies.mff.mff_measurements import power_by_part
-from warpsift.studies.mff.mff_runs import ALGORITHMS, GPU, GRAPHS
+from warpsift.studies.mff.mff_runs import ALGORITHMS, GPU, GRAPHS, LIMITS
 from warpsift.studies.stored_runs import Measured, Run, StoredRuns, over_graphs
 from warpsift.units import unit_named
 
 AREA = 0.87  # mm2, section 6.2
 ENERGY_SAVED, TRAFFIC_SAVED, STALLS_SAVED = 0.546, 0.275, 0.883  # section 6.2, averages
 TIMES_L1 = 16
-LIMITS = {"sssp": 12, "wcc": 4}  # super-steps timed: the rest are like them, and full runs take hours
 Wanted = Callable[[str, int], Sequence[Request]]
 
 

@@ -22,7 +22,7 @@ def figure(results: Results, scale: Scale) -> Figure:
     for algorithm in ALGORITHMS:
         pairs = []
         for graph in GRAPHS:
-            for seed in seeds(algorithm, scale):
+            for seed in seeds(algorithm, graph, scale):
                 both = (request(algorithm, graph, system, scale, seed=seed) for system in (PLAIN, UNIT))
                 plain, unit = (energy_of_stored(results[wanted], "none", COMPUTE_PHASE) for wanted in both)
                 pairs.append((plain, unit))

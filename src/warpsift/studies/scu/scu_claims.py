@@ -82,7 +82,7 @@ def compaction(column: str, runs: StoredRuns) -> Measured | None:
 
 def _split(runs: StoredRuns, algorithm: str, gpu: str) -> Wanted:
     """The plain run that shows compaction's share: BFS with its kernels split, as the paper's Fig. 1."""
-    changes = {"split_kernels": True, "filter_kernel": False} if algorithm == "bfs" else {}
+    changes = fig01.split_kernels(algorithm)
     return lambda graph, seed: [runs.request(algorithm, graph, gpu, "none", seed=seed, **changes)]
 
 

@@ -59,7 +59,7 @@ def _static_share(results: Results, scale: Scale, gpu: str, algorithm: str) -> f
     runs = [
         result(results, request(algorithm, graph, gpu, "none", scale, seed=seed))
         for graph in GRAPHS
-        for seed in seeds(algorithm, scale)
+        for seed in seeds(algorithm, graph, scale)
     ]
     return statistics.fmean(run["static_joules"] / run["energy_joules"] for run in runs)
 

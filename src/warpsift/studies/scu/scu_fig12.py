@@ -20,7 +20,7 @@ FILTER_ONLY = {"scu.grouping": "false"}
 
 
 def matrix(scale: Scale) -> list[Request]:
-    return [r for graph in GRAPHS for seed in scale.seeds for r in _pair(graph, seed, scale)]
+    return [r for graph in GRAPHS for seed in scale.sources(graph) for r in _pair(graph, seed, scale)]
 
 
 def _pair(graph: str, seed: int, scale: Scale) -> tuple[Request, Request]:
@@ -47,7 +47,7 @@ def figure(results: Results, scale: Scale) -> Figure:
     for counted, measure in COUNTED.items():
         found = []
         for graph in GRAPHS:
-            pairs = [_pair(graph, seed, scale) for seed in scale.seeds]
+            pairs = [_pair(graph, seed, scale) for seed in scale.sources(graph)]
             gains = [measure(result(results, only)) / measure(result(results, both)) for only, both in pairs]
             spread = statistics.stdev(gains) if len(gains) > 1 else 0.0
             found.append(statistics.fmean(gains))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import statistics
-
 from warpsift.report.figures import Chart, Figure
 from warpsift.run.request import Request
+from warpsift.studies.sampled_spread import mean_over_graphs
 from warpsift.studies.scale import Scale
 from warpsift.studies.scu.scu_runs import ALGORITHMS, GPUS, GRAPHS, best_unit, evaluation, request, result, seeds
 from warpsift.sweep import Results
@@ -21,14 +20,14 @@ def figure(results: Results, scale: Scale) -> Figure:
         for algorithm in ALGORITHMS:
             for label, unit in (("GPU", "none"), ("GPU + SCU", best_unit(algorithm))):
                 used = [
-                    statistics.fmean(
+                    [
                         result(results, request(algorithm, graph, gpu, unit, scale, seed=seed))["bandwidth_utilisation"]
-                        for graph in GRAPHS
-                    )
-                    for seed in seeds(algorithm, scale)
+                        for seed in seeds(algorithm, graph, scale)
+                    ]
+                    for graph in GRAPHS
                 ]
-                spread = statistics.stdev(used) if len(used) > 1 else 0.0
-                row = {"gpu": gpu, "algorithm": algorithm, "system": label, "value": statistics.fmean(used)}
+                value, spread = mean_over_graphs(used)
+                row = {"gpu": gpu, "algorithm": algorithm, "system": label, "value": value}
                 rows.append(row | {"spread": spread})
     return Figure(
         "Bandwidth utilisation",

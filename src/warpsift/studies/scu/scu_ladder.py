@@ -15,7 +15,7 @@ from warpsift.studies.scale import Scale
 from warpsift.studies.scu.scu_runs import GPUS, request, result
 from warpsift.sweep import Results
 
-GRAPHS = ("delaunay", "kron")
+GRAPHS = ("cond",)
 ALGORITHMS = ("bfs", "sssp")
 LINES = {"l1.fill_bytes": "128", "l2.fill_bytes": "128"}
 # rung -> (changes to both systems, changes to the machine with the unit only)

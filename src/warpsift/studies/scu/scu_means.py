@@ -30,7 +30,7 @@ def ratio_rows(results: Results, scale: Scale, unit_of: Callable[[str], str], me
             found = []
             for graph in GRAPHS:
                 values, halves = [], []
-                for seed in seeds(algorithm, scale):
+                for seed in seeds(algorithm, graph, scale):
                     with_unit = request(algorithm, graph, gpu, unit_of(algorithm), scale, seed=seed)
                     plain = request(algorithm, graph, gpu, "none", scale, seed=seed)
                     both = [result(results, plain), result(results, with_unit)]

@@ -24,7 +24,7 @@ def figure(results: Results, scale: Scale) -> Figure:
         for algorithm in ALGORITHMS:
             pairs = []
             for graph in GRAPHS:
-                for seed in seeds(algorithm, scale):
+                for seed in seeds(algorithm, graph, scale):
                     both = (request(algorithm, graph, gpu, u, scale, seed=seed) for u in ("none", best_unit(algorithm)))
                     plain, unit = (energy_of_stored(results[wanted], GPU_IDLE) for wanted in both)
                     pairs.append((plain, unit))

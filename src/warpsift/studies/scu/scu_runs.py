@@ -22,8 +22,8 @@ def request(algorithm: str, graph: str, gpu: str, unit: str, scale: Scale, **cha
     return make_request(algorithm, scale.graph(graph), choices)
 
 
-def seeds(algorithm: str, scale: Scale) -> tuple[int, ...]:
-    return (1,) if algorithm == "pagerank" else scale.seeds
+def seeds(algorithm: str, graph: str, scale: Scale) -> tuple[int, ...]:
+    return (1,) if algorithm == "pagerank" else scale.sources(graph)
 
 
 def units(algorithm: str) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def cases(scale: Scale) -> Iterator[tuple[str, str, str, int]]:
     for gpu in GPUS:
         for algorithm in ALGORITHMS:
             for graph in GRAPHS:
-                for seed in seeds(algorithm, scale):
+                for seed in seeds(algorithm, graph, scale):
                     yield algorithm, graph, gpu, seed
 
 
