@@ -19,11 +19,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from warpsift.algorithms.bfs.bfs_options import BfsOptions
-from warpsift.algorithms.bfs.frontier import contract_filtered
+from warpsift.algorithms.bfs.frontier import contract_filtered, gather_neighbours
 from warpsift.algorithms.conventions import INFINITY
 from warpsift.algorithms.device_graph import DeviceGraph
 from warpsift.algorithms.frontier_queue import Queue
-from warpsift.algorithms.operators.gathering import gather_edges, reserve
+from warpsift.algorithms.operators.gathering import reserve
 from warpsift.algorithms.source_node import with_source
 from warpsift.engine import Engine
 from warpsift.graph import CsrGraph
@@ -108,17 +108,7 @@ def _append(
 @kernel(guard=False)
 def expand_tile(t, frontier, count, offsets, targets, edges, edge_count):
     """All neighbours of 128 nodes into the edge frontier."""
-    begin, degree = t.var(0), t.var(0)
-    with t.where(t.id < count):
-        node = t.load(frontier, t.id)
-        first = t.load(offsets, node)
-        begin.set(first)
-        degree.set(t.load(offsets, node, offset=1) - first)
-
-    def emit(edge, at, _):
-        t.store(edges, at, t.load(targets, edge))
-
-    gather_edges(t, begin, degree, None, edge_count, emit, cta_list=CTA_LIST)
+    gather_neighbours(t, (frontier, count), (offsets, targets), (edges, edge_count), cta_list=CTA_LIST)
 
 
 def search(gpu: Gpu, graph: CsrGraph, source: int) -> np.ndarray:

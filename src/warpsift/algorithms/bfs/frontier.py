@@ -36,13 +36,23 @@ MOST_TILES_PER_CTA = 4  # a CTA works on several tiles in turn, which is what gi
 @kernel(guard=False)
 def expand(t, frontier, count, offsets, targets, edges, edge_count):
     """Write all neighbours of the frontier's nodes to the edge frontier."""
+    gather_neighbours(t, (frontier, count), (offsets, targets), (edges, edge_count))
+
+
+def gather_neighbours(t: Threads, nodes, graph, queue, **how) -> None:
+    """The neighbours of each thread's node; `how` is what gather_edges takes."""
+    (frontier, count), (offsets, targets), (edges, edge_count) = nodes, graph, queue
     begin, degree = t.var(0), t.var(0)
     with t.where(t.id < count):
         node = t.load(frontier, t.id)
         first = t.load(offsets, node)
         begin.set(first)
         degree.set(t.load(offsets, node, offset=1) - first)
-    gather_edges(t, begin, degree, None, edge_count, lambda edge, at, _: t.store(edges, at, t.load(targets, edge)))
+
+    def emit(edge, at, _):
+        t.store(edges, at, t.load(targets, edge))
+
+    gather_edges(t, begin, degree, None, edge_count, emit, **how)
 
 
 def visit(t: Threads, vertex, fresh, visited, labels, depth) -> None:
