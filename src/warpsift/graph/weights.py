@@ -12,17 +12,22 @@ from warpsift.graph.csr import CsrGraph
 from warpsift.graph.graph_errors import GraphError
 
 MAX_RANDOM_WEIGHT = 64
+ARCS_AT_A_TIME = 1 << 16  # what is made in between stays in the cache
 
 
 def random_weights(graph: CsrGraph, seed: int = 1, *, symmetric: bool = True) -> np.ndarray:
     """Int32 weights 1 to 64, one per arc."""
-    low = graph.sources.astype(np.uint64)
-    high = graph.targets.astype(np.uint64)
-    if symmetric:
-        low, high = np.minimum(low, high), np.maximum(low, high)
-    seed_bits = np.uint64(seed & 0xFFFFFFFFFFFFFFFF)
-    hashed = _mix((low << np.uint64(32) | high) ^ _mix(np.array([seed_bits], np.uint64)))
-    return (1 + (hashed >> np.uint64(32)) % np.uint64(MAX_RANDOM_WEIGHT)).astype(np.int32)
+    weights = np.empty(graph.edges, np.int32)
+    salt = _mix(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64))
+    sources = graph.sources
+    for first in range(0, graph.edges, ARCS_AT_A_TIME):
+        part = slice(first, first + ARCS_AT_A_TIME)
+        low, high = sources[part].astype(np.uint64), graph.targets[part].astype(np.uint64)
+        if symmetric:
+            low, high = np.minimum(low, high), np.maximum(low, high)
+        hashed = _mix((low << np.uint64(32) | high) ^ salt)
+        weights[part] = 1 + (hashed >> np.uint64(32)) % np.uint64(MAX_RANDOM_WEIGHT)
+    return weights
 
 
 def _mix(values: np.ndarray) -> np.ndarray:
