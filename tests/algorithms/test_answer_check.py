@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from warpsift.algorithms.answer_check import cheapest_arcs
@@ -23,6 +23,7 @@ def graph_of(arcs, nodes=6) -> CsrGraph:
 
 
 @pytest.mark.parametrize("in_order", [True, False])
+@settings(deadline=None)
 @given(arcs=ARCS)
 def test_the_cheapest_of_parallel_arcs_stays(in_order, arcs):
     least: dict[tuple[int, int], int] = {}
