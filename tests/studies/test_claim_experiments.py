@@ -12,7 +12,15 @@ import pytest
 from support.command_line import call
 from warpsift.store.store import Store
 from warpsift.studies import claim_experiments as module
-from warpsift.studies.claim_experiments import EXPERIMENTS, READING, Experiment, Side, outcomes, write_experiments
+from warpsift.studies.claim_experiments import (
+    EXPERIMENTS,
+    READING,
+    Experiment,
+    Repricing,
+    Side,
+    outcomes,
+    write_experiments,
+)
 from warpsift.studies.claims_table import claims_of
 from warpsift.studies.scu.scu_claims import speedup
 from warpsift.studies.stored_runs import StoredRuns, asked_of
@@ -51,21 +59,23 @@ COUNTED = Experiment(
     "speedup, bfs on tx1", SMALL.case, "half is counted", speedup, SMALL.sides, SMALL.sides,
     lambda plain, unit: speedup(plain, unit) / 2,
 )  # fmt: skip
+AREA = Repricing("area on tx1, mm2", "half of it", lambda runs: 1.5)
 NOT_RUN = Experiment("speedup, sssp on tx1", ("sssp", "tx1", "cond@1/32"), "nothing", speedup, SMALL.sides, SMALL.sides)
 
 
 def test_numbers_are_those_of_the_runs(store, tmp_path, monkeypatch):
-    folder = type("Room", (), {"EXPERIMENTS": (SMALL, COUNTED, NOT_RUN)})
+    folder = type("Room", (), {"EXPERIMENTS": (SMALL, COUNTED, NOT_RUN), "REPRICINGS": (AREA,)})
     monkeypatch.setattr(module, "import_module", lambda name: folder)
     with Store(store, readonly=True) as ledger:
         runs = StoredRuns(ledger.records(("done",)), READING)
-    changed, counted = outcomes("scu", claims_of("scu"), lambda reading: runs)  # what was not run is left out
+    changed, counted, area = outcomes("scu", claims_of("scu"), lambda reading: runs)  # what was not run is left out
     plain, unit, fast = (
         runs.record(request).result["seconds"]
         for request in [*SMALL.requests(runs, SMALL.sides), SMALL.requests(runs, SMALL.changed)[1]]
     )
     assert changed.before == pytest.approx(plain / unit) and changed.after == pytest.approx(plain / fast)
     assert fast < unit and counted.after == pytest.approx(counted.before / 2)
+    assert area.before == pytest.approx(5.16, abs=0.01) and area.after == 1.5
     page, file = tmp_path / "page.md", tmp_path / "e.csv"
     page.write_text("<!-- experiments -->\n<!-- /experiments -->\n")
     write_experiments([changed, counted], file, page)
@@ -74,6 +84,8 @@ def test_numbers_are_those_of_the_runs(store, tmp_path, monkeypatch):
 
 
 def test_command_line(store):
-    """None of the small store's runs is one of the paper's graphs."""
-    assert json.loads(call("claims", "--experiments", "--store", str(store), "--json").stdout) == {"experiments": []}
+    """None of the small store's runs is one of the paper's graphs: what needs no run is left."""
+    found = json.loads(call("claims", "--experiments", "--store", str(store), "--json").stdout)["experiments"]
+    assert [row["graph"] for row in found] == ["", "", ""]
+    assert {row["claim"]: row["changed"] for row in found}["area on gtx980, mm2"] == pytest.approx(13.56, abs=0.01)
     assert "what is changed" in call("claims", "--experiments", "--store", str(store)).stdout

@@ -59,10 +59,21 @@ class Experiment:
 
 
 @dataclass(frozen=True)
+class Repricing:
+    """A claim of area or power that needs no run, priced otherwise."""
+
+    claim: str
+    change: str
+    price: Callable[[StoredRuns], float]  # with the change
+
+    case = ("", "", "")
+
+
+@dataclass(frozen=True)
 class Outcome:
     """An experiment with its two numbers; None where a run is not in the store."""
 
-    experiment: Experiment
+    experiment: Experiment | Repricing
     claim: Claim
     before: float | None
     after: float | None
@@ -83,12 +94,18 @@ def outcomes(paper: str, claims: Sequence[Claim], stored: Callable[[str], Stored
     """The experiments of a paper of which both numbers, or one, are in the store; `stored` gives a reading's runs."""
     named = {claim.name: claim for claim in claims}
     found = []
-    for experiment in import_module(EXPERIMENTS[paper]).EXPERIMENTS:
+    module = import_module(EXPERIMENTS[paper])
+    for experiment in module.EXPERIMENTS:
         before = _number(experiment, stored(READING), experiment.sides, experiment.measure)
         counted = experiment.counted or experiment.measure
         after = _number(experiment, stored(experiment.reading), experiment.changed, counted)
         if after is not None:
             found.append(Outcome(experiment, named[experiment.claim], before, after))
+    runs = stored(READING)
+    for repricing in module.REPRICINGS:
+        claim = named[repricing.claim]
+        measured = claim.measure(runs)
+        found.append(Outcome(repricing, claim, measured.value if measured else None, repricing.price(runs)))
     return found
 
 

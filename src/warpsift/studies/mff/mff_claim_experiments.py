@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from warpsift.studies.claim_experiments import Experiment, Side
+from warpsift.studies.claim_experiments import Experiment, Repricing, Side
+from warpsift.studies.larger_l1_price import price_of_l1
 from warpsift.studies.mff.mff_claims import TIMES_L1, compute_joules_of, speedup, stalls, traffic, watts
 from warpsift.studies.stored_runs import Run
 
@@ -78,3 +79,7 @@ EXPERIMENTS = (
         for name in ("pagerank", "bfs")
     ),
 )  # fmt: skip
+
+REPRICINGS = (
+    Repricing("16 x L1: active power", "at 45 nm, not 32", lambda runs: price_of_l1(node_nm=45)["active_power"]),
+)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from warpsift.studies.claim_experiments import Experiment, Measure, Side
+from warpsift.studies.claim_experiments import Experiment, Measure, Repricing, Side
 from warpsift.studies.scu import scu_fig12 as fig12
-from warpsift.studies.scu.scu_claims import bandwidth, elements, instructions, saving, speedup
+from warpsift.studies.scu.scu_claims import area, bandwidth, elements, instructions, saving, speedup
+from warpsift.studies.scu.scu_runs import GPUS
 from warpsift.studies.stored_runs import Run
 
 AT_ONCE = {"scu.ideal_hash": True}
@@ -142,3 +143,13 @@ EXPERIMENTS = (
         )
     ),
 )  # fmt: skip
+
+# What a FIFO needs, as its words leave in the order in which they came
+REPRICINGS = tuple(
+    Repricing(
+        f"area on {gpu}, mm2",
+        "shift registers: no multiplexers that read any word",
+        lambda runs, gpu=gpu: area(gpu, runs, "shift_register").value,
+    )
+    for gpu in GPUS
+)

@@ -119,11 +119,11 @@ def grouping(runs: StoredRuns) -> Measured | None:
     return over_graphs(runs, GRAPHS, wanted, lambda only, both: fig12.lines(only) / fig12.lines(both))
 
 
-def area(gpu: str, runs: StoredRuns) -> Measured | None:
+def area(gpu: str, runs: StoredRuns, storage: str = "flip_flop") -> Measured:
     """Buffers of flip-flops, once per lane if the reading says so; needs no run."""
     request = runs.request("bfs", "grid-3x3", gpu, "scu")
     settings = {k: v for k, v in request.overrides.items() if not k.startswith("costs.")}
-    report = unit_named("scu").area(load_machine(str(request.gpu), settings), storage="flip_flop")
+    report = unit_named("scu").area(load_machine(str(request.gpu), settings), storage=storage)
     return Measured(report.total_mm2, {})
 
 
