@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from warpsift.studies.claim_experiments import Experiment, Measure, Repricing, Side
 from warpsift.studies.scu import scu_fig12 as fig12
 from warpsift.studies.scu.scu_claims import area, bandwidth, elements, instructions, saving, speedup
 from warpsift.studies.scu.scu_runs import GPUS
-from warpsift.studies.stored_runs import Run
+from warpsift.studies.stored_runs import Run, StoredRuns
 
 AT_ONCE = {"scu.ideal_hash": True}
 WITHOUT_LIMIT = {**AT_ONCE, "scu.inflight_requests": 0}
@@ -144,12 +145,17 @@ EXPERIMENTS = (
     ),
 )  # fmt: skip
 
+
+def _shift_registers(gpu: str, runs: StoredRuns) -> float:
+    return area(gpu, runs, "shift_register").value
+
+
 # What a FIFO needs, as its words leave in the order in which they came
 REPRICINGS = tuple(
     Repricing(
         f"area on {gpu}, mm2",
         "shift registers: no multiplexers that read any word",
-        lambda runs, gpu=gpu: area(gpu, runs, "shift_register").value,
+        partial(_shift_registers, gpu),
     )
     for gpu in GPUS
 )
