@@ -149,6 +149,7 @@ class UnitComponent:
     drains = False  # has something to write back at the end of a launch
     watches_l2 = False
     skips = False  # what it does may be left out of the timing: it answers SKIP, and `touched` if it has operations
+    leaps = False  # pieces may be left out of the middle of an operation: it answers `leave_out`
     first_port = 0  # of its crossbar ports; the engine allots them
 
     def calls(self) -> Any:
@@ -173,6 +174,10 @@ class UnitComponent:
     def touched(self, piece: UnitChunk) -> tuple[np.ndarray, np.ndarray]:
         """Lines that a piece of an operation touches at the L2, in order; sectors of each, and `touch.WRITES`."""
         raise WarpsiftError(f"unit {self.name!r} has no operations of its own; it works inside launches")
+
+    def leave_out(self, piece: UnitChunk) -> tuple[np.ndarray, np.ndarray]:
+        """The operation goes on behind this piece, which is not timed: what it would have touched, as `touched`."""
+        raise WarpsiftError(f"unit {self.name!r} times every piece of an operation")
 
     def expect(self, chunk: Chunk) -> None:
         """Some CTAs of a launch are about to run (test mode): note what they must lead to."""

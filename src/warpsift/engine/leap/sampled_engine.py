@@ -23,6 +23,7 @@ from warpsift.engine.leap import leap_order, schedule
 from warpsift.engine.leap.held_operation import HeldOperation
 from warpsift.engine.leap.leap import leap
 from warpsift.engine.leap.leap_turns import QUANTUM
+from warpsift.engine.leap.leaping_operation import LeapingOperation
 from warpsift.engine.leap.sampled_launch import (
     DRAM_SECTORS,
     INSTRUCTIONS,
@@ -46,7 +47,7 @@ from warpsift.simt.stream import Chunk, LaunchInfo, UnitOperation
 RAMP, WINDOW, LEAP, SETTLING, TAIL = range(5)
 NO_ROWS = np.empty(0, np.int64)
 HELD_BYTES = 32 << 20  # a launch of more is chosen by its begin: it would fill the memory
-HELD_PIECES = 32  # an operation of more pieces is timed: it would fill the memory before its size is known
+HELD_PIECES = 32  # of an operation of more, stretches are timed: it would fill the memory before its size is known
 
 
 class SampledEngine(Engine):
@@ -167,16 +168,30 @@ class SampledEngine(Engine):
         now = SampledLaunch(info, kind)
         self.sampled.append(now)
         size = sum(sum(piece.counts().values()) for piece in first)
-        if self._schedule.is_timed(kind, (size.bit_length(),)) or len(first) > HELD_PIECES:
-            result = super().operation(HeldOperation(operation, first, pieces))
+        long, unit = len(first) > HELD_PIECES, self.units[info.unit]
+        if self._schedule.is_timed(kind, (size.bit_length(),)) or long:
+            held: UnitOperation = HeldOperation(operation, first, pieces)
+            if long and unit.leaps:
+                held = LeapingOperation(held, unit, self, now)
+            result = super().operation(held)
             self.operations.pop()
             now.timed = result.counters
             return result
         before = self._touched()
         for piece in first:
-            self._touch_lines(*self.units[info.unit].touched(piece))
+            self.touch(*unit.touched(piece))
         now.touched_sectors = self._touched() - before
         return None
+
+    def touch(self, lines: np.ndarray, accesses: np.ndarray) -> int:
+        """Touch lines of the L2 with these sectors; gives the sectors that would move between it and DRAM."""
+        before = self._touched()
+        self._touch_lines(lines, accesses)
+        return self._touched() - before
+
+    def leap_pieces(self, now: SampledLaunch, window: int) -> int:
+        """How many pieces the leap behind a window of so many is long."""
+        return max(1, round(window * self._schedule.leap_windows(now.kind, len(now.windows))))
 
     # ---- what is left out -----------------------------------------------------------------------------------
 
@@ -223,7 +238,7 @@ class SampledEngine(Engine):
             self._until = self.cycle + schedule.SETTLING_CYCLES // 2
         elif self._mode in (RAMP, SETTLING):
             self._mode, self._until, self._begun = WINDOW, self.cycle + schedule.WINDOW_CYCLES, self.cycle
-            self._opened, self._opened_ops, self._opened_sms = self._state(), self._ops_done(), self._sms()
+            self._opened, self._opened_ops, self._opened_sms = self.state(), self._ops_done(), self._sms()
             self._opened_rows, self._begun_ops = set(self._live), self._opened_ops
             self._opened_commands = self._commands_in_flight()
             self._opened_lines, self._opened_taken = self._lines_done(), int(self._record("sm").lines_taken)
@@ -243,8 +258,9 @@ class SampledEngine(Engine):
         done = self._ops_done() - self._begun_ops
         return done > 0 and done >= rounds * self._live_warps()
 
-    def _state(self) -> dict[str, int]:
+    def state(self) -> dict[str, int]:
         """All counters as they are now."""
+        self._close_dram()
         sms = self._arena.arrays["sms"]
         values = self._read() | {"cycles": self.cycle}
         lasted = self.cycle - sms["warps_since"]
@@ -314,7 +330,7 @@ class SampledEngine(Engine):
 
     def _close_window(self) -> None:
         """Note what the window has seen, and order the leap behind it."""
-        closed, ops = self._state(), self._ops_done() - self._opened_ops
+        closed, ops = self.state(), self._ops_done() - self._opened_ops
         counters = {name: value - self._opened[name] for name, value in closed.items()}
         few = counters["resident_warp_cycles"] <= self._few * counters["cycles"]  # they cost little to time
         if few or not self._has_had_turns(schedule.WINDOW_ROUNDS):  # or say little of what would be leapt over

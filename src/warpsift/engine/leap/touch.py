@@ -48,11 +48,13 @@ def touch_slice(S, slice_index, line, access):
     L = line_row(C.p_lines, row)
     C.stamp += 1
     L.used = C.stamp
-    if access & WRITES != 0:
-        L.valid |= sectors
-        L.dirty |= sectors
-        return
     wanted = np.int64(ALL_SECTORS) if C.whole_line != 0 else widened(S, sectors)
+    if access & WRITES != 0:
+        if C.fetch_written == 0 or sectors & (L.valid ^ ALL_SECTORS) == 0:
+            L.valid |= sectors
+            L.dirty |= sectors
+            return
+        C.touched_sectors += popcount(sectors)  # goes on to DRAM; its line is fetched, as for a read
     if sectors & ((L.valid | L.pending) ^ ALL_SECTORS):
         C.touched_sectors += popcount(wanted & (L.valid ^ ALL_SECTORS))
         L.valid |= wanted

@@ -17,6 +17,7 @@ from warpsift.machines.spec import Machine
 from warpsift.simt.stream import UnitOperation
 from warpsift.units.scu import scu_state as state
 from warpsift.units.scu.scu_buffers import Resources, elements_ahead, inputs_ahead, vector_share_lines
+from warpsift.units.scu.scu_holes import Holes
 from warpsift.units.scu.scu_spec import ScuSpec
 from warpsift.units.scu.scu_trace import BUFFER_ROW_BYTES, BY_INPUT, ScuSetup, Vector
 
@@ -26,6 +27,7 @@ class ScuComponent(UnitComponent):
     socket = state.SOCKET
     counters = state.COUNTERS
     skips = True
+    leaps = True
 
     def calls(self) -> Any:
         from warpsift.units.scu.scu_socket import scu_calls
@@ -42,23 +44,28 @@ class ScuComponent(UnitComponent):
     def operate(self, arena: Arena, operation: UnitOperation, advance: Callable[[], int]) -> None:
         S, arrays, spec = arena.root, arena.arrays, self.spec
         U = arrays["scu"][0]
-        started = int(S.now)
+        counted = int(S.now)
         S.now += spec.call_overhead_cycles
         for name in state.PER_OPERATION:
             setattr(U, name, 0)
         pieces = iter(operation.chunks())
         upcoming: Any = next(pieces)
         self.configure(arrays, upcoming.setup)
+        self._holes = Holes(int(U.follows), operation_vectors(upcoming.setup))
         while True:
             while upcoming is not None and U.run_tail - U.address_run <= U.width:
-                self.push(arrays, upcoming)
-                upcoming = next(pieces, None)
+                self.push(arrays, self._holes.close(upcoming))
+                upcoming = next(pieces, None)  # here a sampled run leaves some out
+                if upcoming is None:
+                    self._holes.shorten(arrays["scu.vectors"][: int(U.vectors)])
             U.final = upcoming is None
             U.awake = 1
-            if advance() == DONE:
+            status = advance()
+            U.scu_cycles += int(S.now) - counted
+            counted = int(S.now)
+            if status == DONE:
                 break
         U.scu_operations += 1
-        U.scu_cycles += int(S.now) - started
 
     def configure(self, arrays: dict[str, np.ndarray], setup: ScuSetup) -> None:
         """Set the unit's registers for an operation."""
@@ -68,7 +75,7 @@ class ScuComponent(UnitComponent):
         U.probe_rate = Resources.of(spec).probes_per_cycle
         if not spec.ideal_hash:
             U.clear_line, U.clear_lines = setup.clear_address // LINE_BYTES, setup.clear_lines
-        vectors = [v for v in setup.vectors if v.lines]
+        vectors = operation_vectors(setup)
         U.vectors = len(vectors)
         U.vector_share = min(state.VECTOR_RING, vector_share_lines(spec, max(1, len(vectors))))
         U.first_request = arrays["scu.coalescers"][state.DATA].issued
@@ -83,6 +90,12 @@ class ScuComponent(UnitComponent):
         U.run_tail = copy_rows(arrays["scu.runs"], int(U.run_tail), int(U.head_run), chunk.runs)
         U.write_tail = copy_rows(arrays["scu.writes"], int(U.write_tail), int(U.write_head), chunk.writes)
         U.probe_tail = copy_rows(arrays["scu.probes"], int(U.probe_tail), int(U.probes_evaluated), chunk.probes)
+
+    def leave_out(self, piece: Any) -> tuple[np.ndarray, np.ndarray]:
+        lines, accesses = self.touched(piece)
+        of_vectors = self._holes.leave_out(piece)
+        whole = np.full(len(of_vectors), ALL_SECTORS)
+        return np.concatenate([of_vectors, lines]), np.concatenate([whole, accesses])
 
     def touched(self, piece: Any) -> tuple[np.ndarray, np.ndarray]:
         """Vectors, elements, hash sets and what is stored; reads of a piece before its writes."""
@@ -116,6 +129,11 @@ class ScuComponent(UnitComponent):
             return []
         asks = [f"{int(row.in_flight)} requests" for row in arrays["scu.coalescers"] if row.in_flight]
         return [f"stream compaction unit: an operation is not complete, {', '.join(asks) or 'nothing'} in flight"]
+
+
+def operation_vectors(setup: ScuSetup) -> list[Vector]:
+    """Those of an operation that hold anything."""
+    return [v for v in setup.vectors if v.lines]
 
 
 def _vector_lines(setup: ScuSetup | None) -> tuple[np.ndarray, np.ndarray]:

@@ -35,6 +35,8 @@ def answer_rows(spec: ScuSpec, setup: ScuSetup) -> int:
 class ScuOfStations(ScuComponent):
     """The unit itself: as the SCU, but its probes go to the slices."""
 
+    leaps = False
+
     def allocate(self, arena: Arena, machine: Machine) -> None:
         super().allocate(arena, machine)
         self._noc = machine.noc

@@ -20,6 +20,8 @@ from warpsift.units.scu.scu_trace import ScuSetup
 class ScuWithParts(ScuComponent):
     """The unit itself: as the SCU, with operations whose elements pass the parts."""
 
+    leaps = False
+
     def allocate(self, arena: Arena, machine: Machine) -> None:
         super().allocate(arena, machine)
         self._arena, self._parts = arena, machine.l2.slices
