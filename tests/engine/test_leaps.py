@@ -12,7 +12,7 @@ from warpsift.engine import Engine
 from warpsift.engine.core.jit import from_python
 from warpsift.engine.engine import EngineError
 from warpsift.engine.l2.address_map import first_row, slice_of
-from warpsift.engine.leap import leap_order, sampled_engine
+from warpsift.engine.leap import leap_order, sampled_engine, schedule
 from warpsift.engine.leap.leap import leap
 from warpsift.engine.leap.leap_turns import QUANTUM
 from warpsift.engine.leap.sampled_engine import SampledEngine
@@ -237,3 +237,10 @@ def test_short_launches_that_repeat_are_touched_as_a_whole_and_more_ctas_are_ano
     assert [each.timed is not None for each in engine.sampled] == [True] * 4 + [False] * 2 + [True]
     assert all(each.touched_sectors is not None for each in engine.sampled)
     engine.close()
+
+
+def test_leaps_do_not_grow_beyond_all_bounds():
+    """A kind of launch that was seen tens of thousands of times: SSSP on a deep graph."""
+    plan = schedule.Schedule(20)
+    plan.windows["kind"] = 100_000
+    assert 1e5 < plan.leap_windows("kind", 20_000) < 1e9

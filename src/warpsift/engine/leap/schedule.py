@@ -26,6 +26,7 @@ LEFT_WARPS = 1 / 2  # of those at its begin: where as few are left at the end of
 SHORT_END = 4  # windows: where half of the warps have as little left to do, the rest of a launch is timed
 FIRST_LEAP, GROWTH = 1.5, 1.3  # windows, and how many times longer the leap behind each next window is ...
 LATER_GROWTH = 1.15  # ... and once leaps are `sample - 1` windows long: how many windows there are sets the error
+MOST_GROWTH = 100  # times: a million windows is the rest of any launch
 OTHERS = 1 / 4  # of a window of the launch, that one of an earlier launch of its kind counts as
 TOUCHED_TIMES = 16  # of a long launch that is left out, transactions that are touched at its end per line of the L2
 FIRST_ALIKE = 2  # launches of a size
@@ -60,5 +61,6 @@ class Schedule:
         self.windows[kind] = self.windows.get(kind, 0) + 1
         seen = windows + OTHERS * (self.windows[kind] - windows)
         full = math.log((self.sample - 1) / FIRST_LEAP, GROWTH) if self.sample > FIRST_LEAP + 1 else 0.0
-        usual = FIRST_LEAP * GROWTH ** min(seen, full) * LATER_GROWTH ** max(seen - full, 0.0)
+        later = min(max(seen - full, 0.0), MOST_GROWTH)
+        usual = FIRST_LEAP * GROWTH ** min(seen, full) * LATER_GROWTH**later
         return usual * self.random.uniform(1 - VARIED, 1 + VARIED)
