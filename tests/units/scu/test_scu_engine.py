@@ -369,3 +369,12 @@ def test_no_operation_beats_its_floor(machine):
     floor = floor_cycles(bench.machine, [r.counters for r in bench.engine.operations])
     assert floor["cycles"] == pytest.approx(sum(floor[name] for name in BOUNDS))
     assert 0 < floor["cycles"] < bench.engine.total.scu_cycles
+
+
+def test_a_long_stretch_of_dropped_elements_is_no_standstill():
+    """Nothing is fetched or stored for half a million cycles, yet the unit looks at its mask."""
+    bench = Bench(scu__width=1, scu__skip_dropped="false")
+    n = 1 << 19
+    mask = bench.gpu.memory.array("mask", np.zeros(n // 32, np.uint32))
+    _, kept = bench.scu.data_compaction(bench.gpu.memory.empty("many", n, np.int32), mask)
+    assert kept == 0 and bench.last.cycles >= n

@@ -121,7 +121,8 @@ class ScuComponent(UnitComponent):
 
     def progress_marks(self, arrays: Mapping[str, Any]) -> tuple[int, ...]:
         U = arrays["scu"][0]
-        return (int(U.scu_addresses) + int(U.scu_elements) + int(U.scu_cleared_lines),)
+        moved = int(U.scu_addresses) + int(U.scu_elements) + int(U.scu_cleared_lines)
+        return (moved, int(U.scu_address_busy_cycles))  # the latter: elements that are dropped take their time too
 
     def stuck(self, arrays: Mapping[str, Any]) -> list[str]:
         U = arrays["scu"][0]
