@@ -72,6 +72,7 @@ def test_a_report_begins_with_what_was_met():
     )
     assert summary_of([figure], TINY)[-1].startswith("All graphs are generated")
     real = replace(TINY, files={"cond": "cond-mat-2005.mtx"})
+    assert summary_of([], real, real_graphs=["cond"])[0].startswith("Read from files: cond. The others")
     assert summary_of([], real) == [
         "Read from files: cond. The others are generated: same nodes, arcs and kind of degree distribution, not the "
         "same graph."

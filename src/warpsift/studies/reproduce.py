@@ -84,11 +84,14 @@ def _module(paper: str) -> Any:
     return import_module(PAPERS[paper])
 
 
-def summary_of(figures: Sequence[Figure], scale: Scale, claims: Claims | None = None) -> list[str]:
+def summary_of(
+    figures: Sequence[Figure], scale: Scale, claims: Claims | None = None, real_graphs: Sequence[str] = ()
+) -> list[str]:
     """How much of the paper was met, and what was real, in a few sentences."""
     stated = [row for figure in figures for row in figure.comparison() if row["ratio"] is not None]
     close = [row for row in stated if 1 - NEAR <= row["ratio"] <= 1 + NEAR]
-    real = f"Read from files: {', '.join(scale.files)}. The others" if scale.files else "All graphs"
+    names = list(dict.fromkeys([*scale.files, *real_graphs]))
+    real = f"Read from files: {', '.join(names)}. The others" if names else "All graphs"
     found = []
     if not scale.conclusive:
         return [NO_CONCLUSION.format(scale.denominator)]
@@ -155,14 +158,15 @@ def reproduce(plan: Plan) -> tuple[Path, list[Figure]]:
         except FailedRun as error:
             name = experiment.__name__ if isinstance(experiment, ModuleType) else experiment.name
             missing.append(f"Left out: {name.rpartition('.')[2]}; {error}.")
-    claims = _claims(plan, plan.paper)
+    claims, provenance = _claims(plan, plan.paper), provenance_of(results)
+    real = [str(row["graph"]) for row in provenance.graphs if row["origin"] == "file"]
     report = Report(
         title=paper.TITLE,
         figures=figures,
         subtitle=_subtitle(plan, paper),
-        summary=[*summary_of(figures, plan.scale, claims), *missing],
+        summary=[*summary_of(figures, plan.scale, claims, real), *missing],
         claims=claims,
-        provenance=provenance_of(results),
+        provenance=provenance,
         command=f"warpsift reproduce {plan.paper} --scale {plan.scale.name}{_further_options(plan.scale)}",
         conclusive=plan.scale.conclusive,
     )
