@@ -15,7 +15,7 @@ from warpsift.cli.guard import Interrupted
 def reproduce(
     paper: Annotated[str, typer.Argument(help="scu, mff, or which-unit (a study of our own)")],
     quick: Annotated[
-        bool, typer.Option("--quick", help="Graphs at 1/32 of the size; about 3 minutes on 2 cores.")
+        bool, typer.Option("--quick", help="Graphs at 1/32 of the size; about 2 minutes on 2 cores.")
     ] = False,
     scale: Annotated[str, typer.Option(help="quick (1/32), medium (1/8) or full.")] = "full",
     graphs: Annotated[
