@@ -156,6 +156,11 @@ def test_a_page_has_a_column_for_each_reading_that_its_folder_has_runs_of(tmp_pa
     assert float(row[3]) > 0 and float(row[4]) > 0 and row[-1] == "cond@1/512"
 
 
+def test_a_study_of_our_own_has_no_claims_whatever_its_reading(tmp_path):
+    plan = reproducing.Plan("which-unit", replace(TINY, reading="hardware"), tmp_path)
+    assert reproducing._claims(plan, "which-unit") is None
+
+
 def test_large_graphs_are_searched_from_one_source():
     assert FULL.sources("cond") == (1, 2, 3) and FULL.sources("kron") == (1,)
     assert replace(FULL, denominator=32).sources("kron") == (1, 2, 3)

@@ -50,7 +50,7 @@ def claims(
 
     from warpsift.paths import check_output
     from warpsift.report.screen_tables import table_of
-    from warpsift.studies.claim import summary
+    from warpsift.studies.claim import HELPED, summary
     from warpsift.studies.claims_table import columns, judged_claims, write_csv, write_page
 
     if csv is not None:
@@ -73,7 +73,7 @@ def claims(
     screen = console()
     screen.print(Text(summary(judged), style="bold"))
     screen.print(table_of("", columns(names), [each.cells() for each in judged]))
-    screen.print(Text("* this claim helped to choose the reading; all others are predictions"))
+    screen.print(Text(HELPED))
 
 
 def _energy(

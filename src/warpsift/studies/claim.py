@@ -16,6 +16,7 @@ from warpsift.studies.stored_runs import Measured, StoredRuns
 
 NEAR = 0.25  # of the paper's number
 MET, SAME, OPPOSITE, MISSING = "met within 25 %", "same direction", "opposite", "not run"
+HELPED = "* this claim helped to choose the reading; all others are predictions"  # below a table
 ORDER = (OPPOSITE, SAME, MET, MISSING)  # of a table: misses first
 
 

@@ -15,7 +15,7 @@ from warpsift.report.html import write_report
 from warpsift.report.provenance import provenance_of
 from warpsift.run.reading import reading_named
 from warpsift.store.store import Store
-from warpsift.studies.claim import judge, summary
+from warpsift.studies.claim import HELPED, judge, summary
 from warpsift.studies.claims_table import claims_of, columns, write_csv
 from warpsift.studies.scale import SCALES, Scale, real_files
 from warpsift.studies.stored_runs import StoredRuns
@@ -41,9 +41,6 @@ NO_CONCLUSION = (
 
 
 EXPLAINED = "The pages scu.md, mff.md and energy.md of the documentation explain the differences."
-
-
-HELPED = "* this claim helped to choose the reading; all others are predictions"
 
 
 class ReproduceError(WarpsiftError):
@@ -126,7 +123,7 @@ def _subtitle(plan: Plan, paper: Any) -> str:
 def _claims(plan: Plan, paper: str) -> Claims | None:
     """The table of a paper's claims: under the plan's reading, then under others whose runs the folder has."""
     scale = plan.scale
-    if scale.reading is None or not scale.conclusive:
+    if scale.reading is None or paper not in READ_PAPERS or not scale.conclusive:
         return None
     with Store(plan.folder / "results.db", readonly=True) as ledger:
         records = ledger.records(("done",))

@@ -177,10 +177,7 @@ class SampledEngine(Engine):
             self.operations.pop()
             now.timed = result.counters
             return result
-        before = self._touched()
-        for piece in first:
-            self.touch(*unit.touched(piece))
-        now.touched_sectors = self._touched() - before
+        now.touched_sectors = sum(self.touch(*unit.touched(piece)) for piece in first)
         return None
 
     def touch(self, lines: np.ndarray, accesses: np.ndarray) -> int:

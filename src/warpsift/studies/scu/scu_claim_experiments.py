@@ -150,7 +150,8 @@ def _shift_registers(gpu: str, runs: StoredRuns) -> float:
     return area(gpu, runs, "shift_register").value
 
 
-# What a FIFO needs, as its words leave in the order in which they came
+# Of the buffers' storage the least: words leave in the order in which they came (docs/area.md: too little for replies
+# in any order)
 REPRICINGS = tuple(
     Repricing(
         f"area on {gpu}, mm2",

@@ -35,7 +35,7 @@ def answer_rows(spec: ScuSpec, setup: ScuSetup) -> int:
 class ScuOfStations(ScuComponent):
     """The unit itself: as the SCU, but its probes go to the slices."""
 
-    leaps = False
+    leaps = False  # its trace counts more than Holes closes up
 
     def allocate(self, arena: Arena, machine: Machine) -> None:
         super().allocate(arena, machine)

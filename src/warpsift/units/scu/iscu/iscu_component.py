@@ -20,7 +20,7 @@ from warpsift.units.scu.scu_trace import ScuSetup
 class ScuWithParts(ScuComponent):
     """The unit itself: as the SCU, with operations whose elements pass the parts."""
 
-    leaps = False
+    leaps = False  # its trace counts more than Holes closes up
 
     def allocate(self, arena: Arena, machine: Machine) -> None:
         super().allocate(arena, machine)
