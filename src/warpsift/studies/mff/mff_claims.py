@@ -12,6 +12,7 @@ from warpsift.machines import load_machine
 from warpsift.run.interconnect import simulator_stalls
 from warpsift.run.request import Request
 from warpsift.store.rows import geometric_mean
+from warpsift.studies.asked_machine import machine_of
 from warpsift.studies.claim import Claim
 from warpsift.studies.larger_l1_price import price_of_l1
 from warpsift.studies.mff import mff_caches as caches
@@ -151,8 +152,7 @@ def power(part: str, runs: StoredRuns) -> Measured | None:
 def area(runs: StoredRuns) -> Measured | None:
     """Storage alone, as CACTI's figure in the paper; needs no run."""
     asked = runs.request("bfs", "grid-3x3", GPU, "mff")
-    report = unit_named("mff").area(load_machine(str(asked.gpu), dict(asked.overrides)))
-    return Measured(report.storage_mm2, {})
+    return Measured(unit_named("mff").area(machine_of(asked)).storage_mm2, {})
 
 
 def price(what: str, runs: StoredRuns) -> Measured | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from warpsift.machines import load_machine
 from warpsift.report.figures import Chart, Figure, PaperValue
 from warpsift.run.request import Request
+from warpsift.studies.asked_machine import machine_of
 from warpsift.studies.scale import Scale
+from warpsift.studies.scu.scu_runs import GRAPHS, request
 from warpsift.sweep import Results
 from warpsift.units import unit_named
 
@@ -19,7 +20,8 @@ def matrix(scale: Scale) -> list[Request]:
 def figure(results: Results, scale: Scale) -> Figure:
     rows, claims = [], []
     for gpu, paper in PAPER_MM2.items():
-        report = unit_named("scu").area(load_machine(gpu))
+        machine = machine_of(request("bfs", GRAPHS[0], gpu, "scu", scale))
+        report = unit_named("scu").area(machine, storage="flip_flop")
         rows += [{"gpu": gpu, "part": name, "value": part.mm2} for name, part in report.parts.items()]
         claims.append(PaperValue(f"SCU of {gpu}, mm2", paper, ours=report.total_mm2))
     return Figure(
@@ -28,6 +30,6 @@ def figure(results: Results, scale: Scale) -> Figure:
         rows,
         "SCU paper, section 6.4",
         claims,
-        ["Buffers as SRAM (CACTI 7), logic synthesised; the distance to the paper is unresolved (docs/area.md)."],
+        ["Buffers of flip-flops, tables from CACTI 7, logic synthesised; the distance to the paper is unresolved (docs/area.md)."],
         name="scu-area",
     )

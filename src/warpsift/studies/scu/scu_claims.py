@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from warpsift.machines import load_machine
 from warpsift.run.request import Request
 from warpsift.store.rows import geometric_mean
+from warpsift.studies.asked_machine import machine_of
 from warpsift.studies.claim import Claim
 from warpsift.studies.scu import scu_fig01 as fig01
 from warpsift.studies.scu import scu_fig09 as fig09
@@ -121,10 +121,8 @@ def grouping(runs: StoredRuns) -> Measured | None:
 
 def area(gpu: str, runs: StoredRuns, storage: str = "flip_flop") -> Measured:
     """Buffers of flip-flops, once per lane if the reading says so; needs no run."""
-    request = runs.request("bfs", "grid-3x3", gpu, "scu")
-    settings = {k: v for k, v in request.overrides.items() if not k.startswith("costs.")}
-    report = unit_named("scu").area(load_machine(str(request.gpu), settings), storage=storage)
-    return Measured(report.total_mm2, {})
+    asked = runs.request("bfs", "grid-3x3", gpu, "scu")
+    return Measured(unit_named("scu").area(machine_of(asked), storage=storage).total_mm2, {})
 
 
 def _of_gpus() -> list[Claim]:
