@@ -27,6 +27,6 @@ def figure(results: Results, scale: Scale) -> Figure:
         rows,
         "MFF paper, section 6.2",
         [PaperValue("the MFF's storage, mm2", PAPER_MM2, ours=report.storage_mm2)],
-        ["The paper's figure is CACTI's, so of storage. Ours from CACTI 7, logic estimated; docs/area.md has the parts."],
+        ["The paper's figure is CACTI's, so of storage; ours from CACTI 7, logic estimated (docs/area.md)."],
         name="mff-area",
     )

@@ -30,6 +30,6 @@ def figure(results: Results, scale: Scale) -> Figure:
         rows,
         "SCU paper, section 6.4",
         claims,
-        ["Buffers of flip-flops, tables from CACTI 7, logic synthesised; the distance to the paper is unresolved (docs/area.md)."],
+        ["Buffers of flip-flops, logic synthesised; the distance to the paper is unresolved (docs/area.md)."],
         name="scu-area",
     )
