@@ -6,9 +6,9 @@ A file is smaller where neighbours have near numbers, so its size tells between 
     python benchmarks/numbering.py kron 18       # shuffled or as drawn, with the counts of parallel edges
     python benchmarks/numbering.py delaunay 21
 
-Matrix Market writes row and column of every edge, Rutherford and Boeing rows alone, in columns of fixed width, and where
-each column begins. rgg's archives hold coordinates too, of unknown digits: only the difference of the two is of the edges.
-Published: the University of Florida's collection, page of each matrix (2011), in MB.
+Matrix Market writes row and column of every edge. Rutherford and Boeing write rows alone, in fields of fixed width, and
+where each column begins. rgg's archives hold coordinates too, of unknown digits: only the difference of the two is of
+the edges. Published: the University of Florida's collection, page of each matrix (2011), in MB.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def fixed_width(numbers: np.ndarray) -> Iterator[bytes]:
 def as_text(columns: list[np.ndarray]) -> Iterator[bytes]:
     for first in range(0, len(columns[0]), PIECE):
         part = [column[first : first + PIECE].tolist() for column in columns]
-        yield "".join("%s\n" % " ".join(map(str, row)) for row in zip(*part, strict=True)).encode()
+        yield "".join(" ".join(map(str, row)) + "\n" for row in zip(*part, strict=True)).encode()
 
 
 def sizes(nodes: int, one: np.ndarray, other: np.ndarray, counted: bool) -> tuple[float, float]:

@@ -85,11 +85,12 @@ def page_text(report: Report, links: list[list[tuple[str, str]]] | None = None) 
     policy = f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; img-src data:"
     held = links or [[] for _ in names]
     figures = [_figure(*each) for each in zip(report.figures, names, held, strict=True)]
-    contents = "".join(
+    contents = [
         f'<li><a href="#{name}">{text(figure.title)}</a></li>'
         for figure, name in zip(report.figures, names, strict=True)
-    )
-    led = _link("verdict", "What comes out", verdict) + _link("claims", "Claim by claim", claims)
+    ]
+    contents.insert(1, _link("claims", "Claim by claim", claims))
+    contents.insert(0, _link("verdict", "What comes out", verdict))
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -114,7 +115,7 @@ def page_text(report: Report, links: list[list[tuple[str, str]]] | None = None) 
 <output id="found" for="filter"></output>
 </form></div>
 <div class="layout">
-<nav class="contents" aria-label="Contents"><ol>{led}{contents}
+<nav class="contents" aria-label="Contents"><ol>{"".join(contents)}
 <li><a href="#about">Where these numbers come from</a></li></ol></nav>
 <main>
 {verdict}
