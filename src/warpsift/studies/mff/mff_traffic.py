@@ -49,7 +49,7 @@ def figure(results: Results, scale: Scale) -> Figure:
         "MFF paper, section 6.2",
         claims,
         [
-            "Compute stage only, against the plain GPU at full occupancy; the table of claims has the one at the unit's. "
+            "Compute stage only, against the plain GPU at full occupancy; the claims have the one at the unit's. "
             "The mean is over sums: some runs hardly stall at all, and a mean of ratios would be theirs. Stall cycles "
             "are those of everybody who waits for the interconnect, cores and unit alike.",
         ],
