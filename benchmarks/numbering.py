@@ -8,7 +8,7 @@ A file is smaller where neighbours have near numbers, so its size tells between 
 
 Matrix Market writes row and column of every edge. Rutherford and Boeing write rows alone, in fields of fixed width, and
 where each column begins. rgg's archives hold coordinates too, of unknown digits: only the difference of the two is of
-the edges. Published: the University of Florida's collection, page of each matrix (2011), in MB.
+the edges. Published: the University of Florida's collection, page of each matrix (2011), in MB; ours are of 2^20 bytes.
 """
 
 from __future__ import annotations

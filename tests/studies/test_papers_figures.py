@@ -10,7 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from warpsift.report.figures import Chart, Figure, PaperValue, Report
+from warpsift.report.figures import Chart, Claims, Figure, PaperValue, Report
+from warpsift.report.html import page_text
 from warpsift.report.verdict import verdict_html
 from warpsift.run.request import make_request
 from warpsift.studies import mff, scu, which_unit, which_unit_why
@@ -188,3 +189,13 @@ def test_area_figures_are_of_the_reading_and_agree_with_the_claims(reading):
     assert found.ours == mff_claims.area(runs).value
     found = {claim.ours for claim in scu_area_figure.figure(None, scale).paper_values}
     assert found == {scu_claims.area(gpu, runs).value for gpu in ("gtx980", "tx1")}
+
+
+def test_the_contents_of_a_page_are_in_its_order():
+    """The first figure, the claims, the other figures."""
+    figures = [Figure(title, Chart("bars", x="x", y="y"), [{"x": "a", "y": 1.0}]) for title in ("First", "Second")]
+    page = page_text(Report(title="T", figures=figures, claims=Claims("met", ("claim",), [("speedup",)], "")))
+    contents, body = page.split('<nav class="contents"')[1].split("</nav>", 1)
+    listed = re.findall(r'href="#([^"]+)"', contents)
+    assert listed == re.findall(r'<(?:section|figure|article)[^>]* id="([^"]+)"', body)
+    assert listed.index("claims") == 1
