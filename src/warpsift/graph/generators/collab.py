@@ -28,8 +28,9 @@ COLLAB_DEGREE = 4.95  # of dblp-2010 (1,615,400 arcs / 326,186 nodes)
 # paper fall off as power laws with a cut-off. The numbers are choices within that shape, made by the statistics of
 # dblp-2010 and cond-mat-2005 and not by any run's speed (docs/graphs.md has the comparison).
 _PRODUCTIVITY_EXPONENT = 1.75
-_MOST_PRODUCTIVE = 500.0  # the cut-off, in units of the least productive author
+_MOST_PRODUCTIVE = 1000.0  # the cut-off, in units of the least productive author
 _LEADS, _TRAVELS = 0.8, 0.5  # leading a paper, and writing with others far away, grow with these powers of productivity
+_MOST_PAPERS = 60  # that one author leads, in units of the mean
 _TEAM_EXPONENT = 3.5
 _MOST_AUTHORS = 40  # longer lists are rare enough to leave out, and one of 100 authors adds 9900 arcs
 _FIRST_TEAM = 0.25  # least members of a first paper, of the mean degree
@@ -51,9 +52,9 @@ def collab(nodes: int, degree: float = COLLAB_DEGREE, seed: int = 1, scattered: 
     lively = _liveliness(nodes, *_FIELD, rng) * _liveliness(nodes, *_GROUP, rng)
     productive = np.minimum(rng.pareto(_PRODUCTIVITY_EXPONENT - 1, nodes) + 1, _MOST_PRODUCTIVE)
     more = productive - 1 + 1e-3  # beyond the least
-    chosen, leads, travels = (
-        np.cumsum(each) / each.sum() for each in (productive, more**_LEADS * lively, more**_TRAVELS * lively)
-    )
+    leads, travels = more**_LEADS * lively, more**_TRAVELS * lively
+    leads = np.minimum(leads, _MOST_PAPERS * leads.mean())
+    chosen, leads, travels = (np.cumsum(each) / each.sum() for each in (productive, leads, travels))
     drawn = [_first_papers(chosen, lively, degree, rng)]
     graph = undirected_graph(*drawn[0], nodes, wanted, rng)
     for _ in range(40):  # further papers until there are enough edges

@@ -26,7 +26,7 @@ from warpsift.graph.graph_errors import GraphError
 from warpsift.graph.limits import size_problem
 
 # Raised when a generator's results change, so that cached graphs of older versions are not used.
-GENERATOR_VERSION = 9
+GENERATOR_VERSION = 10
 
 
 Maker = Callable[[int, float | None, int], CsrGraph]  # size, degree or None for the default, seed
