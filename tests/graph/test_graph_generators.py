@@ -166,6 +166,18 @@ def test_collaborations_are_clustered_with_a_tail():
     assert graph.out_degrees.max() > 10 * mean_degree(graph)
 
 
+def test_links_of_productive_authors_lead_far_and_they_stand_together():
+    graph = load_graph("collab-40000")
+    degree = graph.out_degrees.astype(float)
+    far = np.abs(graph.sources - graph.targets) > 1000
+    young, productive = degree[graph.sources] <= 3, (degree[graph.sources] >= 16) & (degree[graph.sources] < 64)
+    assert far[productive].mean() > 2 * far[young].mean()  # dblp-2010: 31 and 9 %
+    largest = degree[: graph.nodes * 2 // 3 // 512 * 512]
+    of_512 = largest.reshape(-1, 512).mean(axis=1)
+    shuffled = np.random.default_rng(1).permutation(largest).reshape(-1, 512).mean(axis=1)
+    assert of_512.std() > 3 * shuffled.std()
+
+
 def test_meshes_couple_all_unknowns_of_neighbouring_mesh_nodes():
     graph = load_graph("mesh3d-3000-3")
     assert mean_degree(graph) == pytest.approx(46, rel=0.06)
