@@ -14,6 +14,8 @@ from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.words import load, prefetch
 
 ALL_SECTORS = 15  # of a 128-byte line, as a mask
+WAY_BITS = 12  # of a number that has a time stamp above them
+PENDING = 1 << 61  # above any such number
 
 LINE = np.dtype(
     [
@@ -49,12 +51,9 @@ def prefetch_set(p_tags, p_lines, base, ways):
 
 @compiled(i64, i64, i64, i64)
 def victim_row(p_lines, base, ways):
-    """Least recently used line of a set that is not being filled, or -1."""
-    best = np.int64(-1)
-    oldest = np.int64(0)
-    for row in range(base, base + ways):
+    """Least recently used line of a set that is not being filled, or -1; of equals the first."""
+    best = np.int64(PENDING)
+    for row in range(base, base + ways):  # by one number each, without branches, as above
         L = line_row(p_lines, row)
-        if L.pending == 0 and (best < 0 or L.used < oldest):
-            best = np.int64(row)
-            oldest = L.used
-    return best
+        best = min(best, ((L.used << WAY_BITS) | (row - base)) + (np.int64(PENDING) if L.pending != 0 else np.int64(0)))
+    return base + (best & ((1 << WAY_BITS) - 1)) if best < PENDING else np.int64(-1)
