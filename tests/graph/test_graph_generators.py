@@ -16,6 +16,7 @@ from warpsift.graph.generators.rgg import RADIUS, radius_of, rgg
 from warpsift.graph.generators.rmat import GRAPH500, kron, rmat, rmat_arcs
 from warpsift.graph.generators.space import hilbert_keys, insertion_order
 from warpsift.graph.generators.web import web
+from warpsift.graph.likeness import LONG, SHORT, far_share
 from warpsift.graph.presets import presets
 
 SMALL = {
@@ -168,11 +169,8 @@ def test_collaborations_are_clustered_with_a_tail():
 
 def test_links_of_productive_authors_lead_far_and_they_stand_together():
     graph = load_graph("collab-40000")
-    degree = graph.out_degrees.astype(float)
-    far = np.abs(graph.sources - graph.targets) > 1000
-    young, productive = degree[graph.sources] <= 3, (degree[graph.sources] >= 16) & (degree[graph.sources] < 64)
-    assert far[productive].mean() > 2 * far[young].mean()  # dblp-2010: 31 and 9 %
-    largest = degree[: graph.nodes * 2 // 3 // 512 * 512]
+    assert far_share(graph, *LONG) > 2 * far_share(graph, *SHORT)  # dblp-2010: docs/graphs.md
+    largest = graph.out_degrees[: graph.nodes * 2 // 3 // 512 * 512].astype(float)  # the small pieces lie behind
     of_512 = largest.reshape(-1, 512).mean(axis=1)
     shuffled = np.random.default_rng(1).permutation(largest).reshape(-1, 512).mean(axis=1)
     assert of_512.std() > 3 * shuffled.std()

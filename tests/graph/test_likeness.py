@@ -1,10 +1,11 @@
 """Figures by which a stand-in is held against its original, on graphs whose figures are known; and the stand-ins'."""
 
 import networkx
+import numpy as np
 import pytest
 
 from warpsift.graph import CsrGraph, load_graph
-from warpsift.graph.likeness import clustering, likeness, lines_per_warp, longest_per_warp
+from warpsift.graph.likeness import clustering, degree_spread, far_share, likeness, lines_per_warp, longest_per_warp
 
 
 def test_clustering_is_networkxs():
@@ -23,6 +24,18 @@ def test_lines_per_warp_counts_what_32_arcs_lead_to():
 def test_longest_per_warp_is_the_mean_of_the_longest_lists():
     lists = CsrGraph.from_edges([0, 0, 0, 5, 40, 40], [1, 2, 3, 1, 2, 3], nodes=64)
     assert longest_per_warp(lists) == (3 + 2) / 2
+
+
+def test_far_arcs_are_counted_by_the_length_of_their_list():
+    lists = CsrGraph.from_edges([0, 0, 5, 5, 5], [1001, 1, 4, 6, 1500], nodes=2000)
+    assert far_share(lists, 2, 2) == 1 / 2
+    assert far_share(lists, 3, 9) == 1 / 3
+    assert far_share(lists, 7, 9) == 0
+
+
+def test_degree_spread_is_of_512_nodes_in_a_row():
+    halves = CsrGraph.from_edges(list(range(512)) * 3 + list(range(512, 1024)), [1500] * 2048, nodes=1024 + 512)
+    assert degree_spread(halves) == pytest.approx(np.std([3, 1, 0]) / np.mean([3, 1, 0]))
 
 
 def test_an_empty_graph_has_figures_too():

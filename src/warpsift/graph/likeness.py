@@ -13,6 +13,9 @@ from warpsift.hardware import LINE_BYTES, WARP_SIZE
 NODES_PER_LINE = LINE_BYTES // 4  # of an array of 4-byte values
 SAMPLE = 4000  # nodes whose clustering is looked at
 MOST_NEIGHBOURS = 512  # of one of these
+FAR = 1000  # nodes between the ends of a far arc
+SHORT, LONG = (1, 3), (16, 63)  # lists of so many arcs
+IN_A_ROW = 512  # nodes
 
 
 def likeness(graph: CsrGraph, seed: int = 1) -> dict[str, Any]:
@@ -33,6 +36,9 @@ def likeness(graph: CsrGraph, seed: int = 1) -> dict[str, Any]:
         "lines per 32 arcs": round(lines_per_warp(graph), 2),
         "longest list of 32 nodes": round(longest_per_warp(graph), 1),
         "distance of ends, quartiles": " / ".join(str(int(q)) for q in quartiles),
+        "far arcs of short lists": round(far_share(graph, *SHORT), 3),
+        "far arcs of long lists": round(far_share(graph, *LONG), 3),
+        "spread of 512 nodes' mean degree": round(degree_spread(graph), 3),
     }
 
 
@@ -57,6 +63,21 @@ def longest_per_warp(graph: CsrGraph) -> float:
     """Mean longest list of 32 nodes in a row: as many steps takes a warp of a kernel with a thread per node."""
     whole = graph.nodes // WARP_SIZE * WARP_SIZE
     return float(graph.out_degrees[:whole].reshape(-1, WARP_SIZE).max(axis=1).mean()) if whole else 0.0
+
+
+def far_share(graph: CsrGraph, least: int, most: int) -> float:
+    """Of the arcs of nodes with so many, the share that leads far along the numbering."""
+    degree = graph.out_degrees[graph.sources]
+    chosen = (degree >= least) & (degree <= most)
+    distance = np.abs(graph.sources[chosen].astype(np.int64) - graph.targets[chosen])
+    return float((distance > FAR).mean()) if distance.size else 0.0
+
+
+def degree_spread(graph: CsrGraph) -> float:
+    """Standard deviation, over the mean, of the mean degree of 512 nodes in a row."""
+    whole = graph.nodes // IN_A_ROW * IN_A_ROW
+    means = graph.out_degrees[:whole].reshape(-1, IN_A_ROW).mean(axis=1)
+    return float(means.std() / means.mean()) if whole and means.any() else 0.0
 
 
 def clustering(graph: CsrGraph, seed: int = 1) -> float:
