@@ -121,15 +121,15 @@ def masks_follow(lines: list[int]) -> bool:
 
 def recorded(address: np.ndarray, itemsize: int) -> tuple[list[int], list[int]]:
     """Lines and word masks of one warp's store, as the stream holds them."""
-    tx, used = np.zeros(256, np.int64), np.zeros(2, np.int64)
-    buffers = (np.zeros(4, np.int32), np.zeros((4, 2), np.int64), tx, used)
+    ops, tx, used = np.zeros((4, 2), np.int64), np.zeros(256, np.int64), np.zeros(1, np.int64)
+    buffers = (ops, np.zeros(1, np.int64), tx, used)
     groups = (np.zeros(1, np.int32), np.full(1, address.size, np.uint8), np.array([0, address.size], np.int32))
     emit_stores(buffers, groups, address.astype(np.int64), itemsize, (0, 0))
-    count = int(buffers[1][0, 0] >> 24 & 255)
+    count = int(ops[0, 0] >> 24 & 255)
     lines = tx[:count].tolist()
     if not masks_follow(lines):
-        assert used[1] == count
+        assert used[0] == count
         return lines, [0] * count
     masks = [(int(tx[count + (back >> 1)]) >> 32 * (back & 1)) & 0xFFFFFFFF for back in range(count)]
-    assert used[1] == count + -(-count // 2)
+    assert used[0] == count + -(-count // 2)
     return lines, masks[::-1]

@@ -3,8 +3,11 @@
 The unit sits in the SM's load/store path. Loads and stores: one transaction per distinct 128-byte line, carrying the
 32-byte sectors that any lane touches. Atomics: one per distinct sector, and lanes on one address take turns. These
 are the rules that GPGPU-Sim's counters obey, lane by lane: `warp_lines`, `warp_stores`, `warp_atomics` and
-`warp_passes`. The other functions append to a `Recorder`'s buffers. All are compiled, since every memory instruction
-of every warp passes here, and in one file, since Numba's cache looks at the file of a function only.
+`warp_passes`. The other functions turn the log of a `Recorder` into its stream. All are compiled, since every memory
+instruction of every warp passes here, and in one file, since Numba's cache looks at the file of a function only.
+
+Where a stream grows it is four arrays, `buffers`: the records of all warps, warp after warp; of each warp the place of
+its next record; transactions, and how many there are.
 """
 
 from __future__ import annotations
@@ -26,17 +29,21 @@ BANKS = 32  # shared memory: 32 banks of 4 bytes (CUDA C Programming Guide, comp
 
 
 @njit(cache=True)
+def _put(buffers, warp, low, high):
+    """Append a record to those of a warp."""
+    ops, place, _, _ = buffers
+    at = place[warp]
+    ops[at, 0] = low
+    ops[at, 1] = high
+    place[warp] = at + 1
+
+
+@njit(cache=True)
 def emit(buffers, groups, low, high):
     """Append one instruction, without transactions, for every warp of a scope: its two halves, without the lanes."""
-    warp_buffer, op_buffer, _, used = buffers
     warps, lanes, _ = groups
-    at = used[0]
     for w in range(warps.size):
-        warp_buffer[at] = warps[w]
-        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8)
-        op_buffer[at, 1] = high
-        at += 1
-    used[0] = at
+        _put(buffers, warps[w], low | (np.int64(lanes[w]) << 8), high)
 
 
 @njit(cache=True)
@@ -72,19 +79,16 @@ def warp_lines(tx_buffer, tx, address, begin, end, table):
 @njit(cache=True)
 def emit_lines(buffers, groups, address, itemsize, fields):
     """Append a load: per warp its distinct lines."""
-    warp_buffer, op_buffer, tx_buffer, used = buffers
+    _, _, tx_buffer, used = buffers
     warps, lanes, first = groups
     low, high = fields
-    at, tx = used[0], used[1]
+    tx = used[0]
     table = np.empty(HASHED, np.uint8)
     for w in range(first.size - 1):
         start = tx
         tx = warp_lines(tx_buffer, start, address, first[w], first[w + 1], table)
-        warp_buffer[at] = warps[w]
-        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | ((tx - start) << 24)
-        op_buffer[at, 1] = high | start
-        at += 1
-    used[0], used[1] = at, tx
+        _put(buffers, warps[w], low | (np.int64(lanes[w]) << 8) | ((tx - start) << 24), high | start)
+    used[0] = tx
 
 
 @njit(cache=True)
@@ -173,19 +177,16 @@ def store_scratch():
 @njit(cache=True)
 def emit_stores(buffers, groups, address, itemsize, fields):
     """Append a store: lines as for a load, which sectors are covered in part, and then the words of each line."""
-    warp_buffer, op_buffer, tx_buffer, used = buffers
+    _, _, tx_buffer, used = buffers
     warps, lanes, first = groups
     low, high = fields
-    at, tx = used[0], used[1]
+    tx = used[0]
     scratch = store_scratch()
     for w in range(first.size - 1):
         start = tx
         tx, lines = warp_stores(tx_buffer, start, address, (first[w], first[w + 1]), itemsize, scratch)
-        warp_buffer[at] = warps[w]
-        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | (lines << 24)
-        op_buffer[at, 1] = high | start
-        at += 1
-    used[0], used[1] = at, tx
+        _put(buffers, warps[w], low | (np.int64(lanes[w]) << 8) | (lines << 24), high | start)
+    used[0] = tx
 
 
 @njit(cache=True)
@@ -230,19 +231,16 @@ def atomic_scratch():
 @njit(cache=True)
 def emit_atomics(buffers, groups, address, itemsize, fields):
     """Append an atomic: per warp one transaction per sector, with its turns."""
-    warp_buffer, op_buffer, tx_buffer, used = buffers
+    _, _, tx_buffer, used = buffers
     warps, lanes, first = groups
     low, high = fields
-    at, tx = used[0], used[1]
+    tx = used[0]
     scratch = atomic_scratch()
     for w in range(first.size - 1):
         start = tx
         tx = warp_atomics(tx_buffer, start, address, (first[w], first[w + 1]), scratch)
-        warp_buffer[at] = warps[w]
-        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | ((tx - start) << 24)
-        op_buffer[at, 1] = high | start
-        at += 1
-    used[0], used[1] = at, tx
+        _put(buffers, warps[w], low | (np.int64(lanes[w]) << 8) | ((tx - start) << 24), high | start)
+    used[0] = tx
 
 
 @njit(cache=True)
@@ -278,18 +276,12 @@ def bank_scratch():
 @njit(cache=True)
 def emit_shared(buffers, groups, address, itemsize, fields):
     """Append a shared-memory access: `count` = passes."""
-    warp_buffer, op_buffer, _, used = buffers
     warps, lanes, first = groups
     low, high = fields
-    at = used[0]
     scratch = bank_scratch()
     for w in range(first.size - 1):
         passes = warp_passes(address, first[w], first[w + 1], itemsize, scratch)
-        warp_buffer[at] = warps[w]
-        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | (passes << 48)
-        op_buffer[at, 1] = high
-        at += 1
-    used[0] = at
+        _put(buffers, warps[w], low | (np.int64(lanes[w]) << 8) | (passes << 48), high)
 
 
 @njit(cache=True)
@@ -307,17 +299,11 @@ def _one_word_per_bank(address, begin, end, itemsize):
 @njit(cache=True)
 def emit_commands(buffers, groups, counts, start, fields):
     """Append a command to the memory fast-forward unit: per warp the number and place of its threads' entries."""
-    warp_buffer, op_buffer, _, used = buffers
     warps, lanes, _ = groups
     low, high = fields
-    at = used[0]
     for w in range(warps.size):
-        warp_buffer[at] = warps[w]
-        op_buffer[at, 0] = low | (np.int64(lanes[w]) << 8) | (counts[w] << 24)
-        op_buffer[at, 1] = high | start
+        _put(buffers, warps[w], low | (np.int64(lanes[w]) << 8) | (counts[w] << 24), high | start)
         start += counts[w]
-        at += 1
-    used[0] = at
 
 
 # How an instruction of the log becomes records.
@@ -325,6 +311,17 @@ PLAIN, LINES, STORES, ATOMICS, SHARED_WORDS, COMMANDS = range(6)
 # A row of the log: one of the above, the record's two halves, the scope, where its elements end in the log of elements
 # (element numbers of a memory instruction, entries per warp of a command), the address of element 0, bytes per element.
 LOG_COLUMNS = 7
+
+
+@njit(cache=True)
+def count_records(counts, log, begins, warps):
+    """Add to `counts` how many records the instructions of a log will be, by warp."""
+    instructions = np.zeros(begins.size, np.int64)  # of each scope
+    for row in range(log.shape[0]):
+        instructions[log[row, 3]] += 1
+    for scope in range(begins.size - 1):
+        for k in range(begins[scope], begins[scope + 1]):
+            counts[warps[k]] += instructions[scope]
 
 
 @njit(cache=True)

@@ -2,31 +2,41 @@
 
 A kernel runs on many warps at once, instruction by instruction; the stream wants warp after warp. While the kernel runs
 an instruction is only written down: its scope, its fields and, for memory, the element numbers that its threads have.
-Compiled code turns the log into records and transactions, many instructions per call, and sorts the records by warp
-when the wave is complete. Buffers grow by doubling and are used again by the next wave.
+From time to time what is written down becomes a `Log`, a few arrays. When the wave is complete, compiled code counts the
+records of every warp, so that it knows where each begins, and then turns the logs into records and transactions.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from warpsift.simt import coalesce
 from warpsift.simt.alu_runs import Programs
-from warpsift.simt.coalesce import COMMANDS, LOG_COLUMNS, PLAIN
+from warpsift.simt.coalesce import COMMANDS, LOG_COLUMNS, PLAIN, STORES
 from warpsift.simt.scope import Batch, Scope
 from warpsift.simt.stream import OP, Chunk
-from warpsift.simt.warp_groups import group_scopes, order_by_warp
+from warpsift.simt.warp_groups import group_scopes
 
-LOGGED_ELEMENTS = 1 << 18  # threads and element numbers after which the log is worked off
+LOGGED_ELEMENTS = 1 << 18  # threads and element numbers after which a log is closed
 LOGGED_ROWS = 1 << 15
 
 
+class Log(NamedTuple):
+    """Instructions in program order, each of some scope of threads."""
+
+    rows: np.ndarray  # coalesce.LOG_COLUMNS integers per instruction
+    begins: np.ndarray  # where the warps of each scope begin in ...
+    groups: tuple[np.ndarray, np.ndarray, np.ndarray]  # ... warps, lanes, first threads: warp_groups.group_scopes
+    elements: np.ndarray  # element numbers of the memory instructions, one after the other
+
+
 class Recorder:
-    def __init__(self, events: int = 1 << 16, transactions: int = 1 << 17) -> None:
-        self._warp = np.empty(events, np.int32)
-        self._op = np.empty((events, 2), np.int64)
-        self._tx = np.empty(transactions, np.int64)
-        self._used = np.zeros(2, np.int64)
+    def __init__(self) -> None:
+        self._logs: list[Log] = []
+        self._most_transactions = 0  # that the logs can become
+        self._tx = np.empty(0, np.int64)  # where they do: used again by the next wave
         self._commands: list[np.ndarray] = []
         self._command_entries = 0
         self.programs = Programs()
@@ -35,7 +45,7 @@ class Recorder:
 
     def forget(self) -> None:
         """Begin anew, whatever is recorded."""
-        self._used[:] = 0
+        self._logs, self._most_transactions = [], 0
         self._commands, self._command_entries = [], 0
         if self._rows:
             self._open_log()
@@ -57,7 +67,7 @@ class Recorder:
         if scope.log == self._log_number:
             return scope.number
         if len(self._rows) > LOGGED_ROWS * LOG_COLUMNS or self._index_count + self._element_count > LOGGED_ELEMENTS:
-            self._work_off()
+            self._close_log()
         if scope.batch is not self._batch:
             self._batch = scope.batch
             self._warp_numbers.append(scope.batch.warp_numbers)
@@ -76,7 +86,7 @@ class Recorder:
     def memory(self, way: int, scope: Scope, elements: np.ndarray, place: tuple[int, int], low: int, high: int) -> None:
         """A memory instruction on these elements of an array; `place`: address of element 0, bytes per element."""
         if self._element_count > LOGGED_ELEMENTS or len(self._rows) > LOGGED_ROWS * LOG_COLUMNS:
-            self._work_off()
+            self._close_log()
         number = scope.number if scope.log == self._log_number else self._number_of(scope)
         self._elements.append(elements)
         self._element_count += elements.size
@@ -90,42 +100,34 @@ class Recorder:
         self._commands.append(kept)
         self._command_entries += kept.size
 
-    def _work_off(self) -> None:
-        """Turn the log into records and transactions."""
+    def _close_log(self) -> None:
+        """Put what is written down into arrays."""
         if not self._rows:
             return
-        log = np.array(self._rows, np.int64).reshape(-1, LOG_COLUMNS)
+        rows = np.array(self._rows, np.int64).reshape(-1, LOG_COLUMNS)
         scopes = np.array(self._scopes, np.int64).reshape(-1, 2)
         index, warp_numbers = np.concatenate(self._index, dtype=np.int32), np.concatenate(self._warp_numbers)
-        begins, groups = group_scopes(scopes, index, warp_numbers)
         small = np.empty(0, np.int32)
         elements = np.concatenate([small, *self._elements])  # int32 unless one of them is larger
+        self._logs.append(Log(rows, *group_scopes(scopes, index, warp_numbers), elements))
         # a line per lane, and behind those of a store the words that they cover
-        self._reserve(int((begins[1:] - begins[:-1])[log[:, 3]].sum()), 2 * self._element_count)
-        coalesce.replay((self._warp, self._op, self._tx, self._used), log, begins, groups, elements)
+        self._most_transactions += elements.size * (2 if (rows[:, 0] == STORES).any() else 1)
         self._open_log()
-
-    def _reserve(self, events: int, transactions: int) -> None:
-        """Make room; the compiled functions never check."""
-        need_events, need_tx = int(self._used[0]) + events, int(self._used[1]) + transactions
-        if need_events > self._warp.size:
-            size = max(need_events, 2 * self._warp.size)
-            self._warp, self._op = _grown(self._warp, size), _grown(self._op, size)
-        if need_tx > self._tx.size:
-            self._tx = _grown(self._tx, max(need_tx, 2 * self._tx.size))
 
     def finish(self, warps: int, ctas: int) -> Chunk:
         """Lay the wave out warp by warp and make the recorder ready for the next one."""
-        self._work_off()
-        events, transactions = int(self._used[0]), int(self._used[1])
-        first, ops = order_by_warp(self._warp, self._op, events, warps)
+        self._close_log()
+        if self._most_transactions > self._tx.size:
+            self._tx = np.empty(max(self._most_transactions, 2 * self._tx.size), np.int64)
+        first = np.zeros(warps + 1, np.int64)
+        for log in self._logs:
+            coalesce.count_records(first[1:], log.rows, log.begins, log.groups[0])
+        first = first.cumsum()
+        ops, used = np.empty((first[-1], 2), np.int64), np.zeros(1, np.int64)
+        buffers = (ops, first[:-1].copy(), self._tx, used)
+        for log in self._logs:
+            coalesce.replay(buffers, *log)
         commands = np.concatenate(self._commands) if self._commands else np.empty(0, np.int64)
         self.forget()
-        kept = self._tx[:transactions].copy()
-        return Chunk(ops.reshape(-1).view(OP), first, kept, ctas, commands, self.programs.known)
-
-
-def _grown(old: np.ndarray, rows: int) -> np.ndarray:
-    new = np.empty((rows, *old.shape[1:]), old.dtype)
-    new[: len(old)] = old
-    return new
+        transactions = self._tx[: used[0]].copy()
+        return Chunk(ops.reshape(-1).view(OP), first, transactions, ctas, commands, self.programs.known)
