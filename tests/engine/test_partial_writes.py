@@ -10,7 +10,7 @@ from warpsift.engine import Engine
 from warpsift.errors import WarpsiftError
 from warpsift.machines import load_machine
 from warpsift.simt import Gpu, kernel
-from warpsift.simt.coalesce import emit_stores
+from warpsift.simt.coalesce import emit_stores, store_scratch
 from warpsift.simt.stream import LINE_SHIFT, REPEAT_SHIFT, SECTOR_MASK
 
 WORDS = 1 << 13  # 32 KB, in the L2 of every machine
@@ -124,7 +124,7 @@ def recorded(address: np.ndarray, itemsize: int) -> tuple[list[int], list[int]]:
     ops, tx, used = np.zeros((4, 2), np.int64), np.zeros(256, np.int64), np.zeros(1, np.int64)
     buffers = (ops, np.zeros(1, np.int64), tx, used)
     groups = (np.zeros(1, np.int32), np.full(1, address.size, np.uint8), np.array([0, address.size], np.int32))
-    emit_stores(buffers, groups, address.astype(np.int64), itemsize, (0, 0))
+    emit_stores(buffers, groups, (address.astype(np.int64), itemsize), (0, 0), store_scratch())
     count = int(ops[0, 0] >> 24 & 255)
     lines = tx[:count].tolist()
     if not masks_follow(lines):

@@ -7,16 +7,19 @@ are the rules that GPGPU-Sim's counters obey, lane by lane: `warp_lines`, `warp_
 instruction of every warp passes here, and in one file, since Numba's cache looks at the file of a function only.
 
 Where a stream grows it is four arrays, `buffers`: the records of all warps, warp after warp; of each warp the place of
-its next record; transactions, and how many there are.
+its next record; transactions, and how many there are. `scratch` is what the rules need beside that (`new_scratch`).
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE, WARP_SIZE
 from warpsift.simt.stream import LINE_SHIFT, REPEAT_SHIFT
+from warpsift.simt.unowned import unowned
 
 LINE_BITS = LINE_BYTES.bit_length() - 1
 SECTOR_BITS = SECTOR_BYTES.bit_length() - 1
@@ -77,13 +80,12 @@ def warp_lines(tx_buffer, tx, address, begin, end, table):
 
 
 @njit(cache=True)
-def emit_lines(buffers, groups, address, itemsize, fields):
+def emit_lines(buffers, groups, address, fields, table):
     """Append a load: per warp its distinct lines."""
     _, _, tx_buffer, used = buffers
     warps, lanes, first = groups
     low, high = fields
     tx = used[0]
-    table = np.empty(HASHED, np.uint8)
     for w in range(first.size - 1):
         start = tx
         tx = warp_lines(tx_buffer, start, address, first[w], first[w + 1], table)
@@ -175,13 +177,13 @@ def store_scratch():
 
 
 @njit(cache=True)
-def emit_stores(buffers, groups, address, itemsize, fields):
+def emit_stores(buffers, groups, elements, fields, scratch):
     """Append a store: lines as for a load, which sectors are covered in part, and then the words of each line."""
     _, _, tx_buffer, used = buffers
     warps, lanes, first = groups
     low, high = fields
     tx = used[0]
-    scratch = store_scratch()
+    address, itemsize = elements
     for w in range(first.size - 1):
         start = tx
         tx, lines = warp_stores(tx_buffer, start, address, (first[w], first[w + 1]), itemsize, scratch)
@@ -229,13 +231,12 @@ def atomic_scratch():
 
 
 @njit(cache=True)
-def emit_atomics(buffers, groups, address, itemsize, fields):
+def emit_atomics(buffers, groups, address, fields, scratch):
     """Append an atomic: per warp one transaction per sector, with its turns."""
     _, _, tx_buffer, used = buffers
     warps, lanes, first = groups
     low, high = fields
     tx = used[0]
-    scratch = atomic_scratch()
     for w in range(first.size - 1):
         start = tx
         tx = warp_atomics(tx_buffer, start, address, (first[w], first[w + 1]), scratch)
@@ -274,11 +275,11 @@ def bank_scratch():
 
 
 @njit(cache=True)
-def emit_shared(buffers, groups, address, itemsize, fields):
+def emit_shared(buffers, groups, elements, fields, scratch):
     """Append a shared-memory access: `count` = passes."""
     warps, lanes, first = groups
     low, high = fields
-    scratch = bank_scratch()
+    address, itemsize = elements
     for w in range(first.size - 1):
         passes = warp_passes(address, first[w], first[w + 1], itemsize, scratch)
         _put(buffers, warps[w], low | (np.int64(lanes[w]) << 8) | (passes << 48), high)
@@ -324,16 +325,15 @@ def count_records(counts, log, begins, warps):
             counts[warps[k]] += instructions[scope]
 
 
+def new_scratch(longest: int) -> tuple[Any, ...]:
+    """What `replay` needs where no instruction has more than `longest` threads."""
+    return np.empty(longest, np.int64), store_scratch(), atomic_scratch(), bank_scratch()
+
+
 @njit(cache=True)
-def replay(buffers, log, begins, groups, elements):
-    """Append the instructions of a log, in order, for every warp of their scopes."""
+def _replay(buffers, log, begins, groups, elements, scratch):
     warps, lanes, first = groups
-    longest = np.int64(0)
-    begin = 0
-    for row in range(log.shape[0]):
-        longest = max(longest, log[row, 4] - begin)
-        begin = max(begin, log[row, 4])
-    scratch = np.empty(longest, np.int64)
+    space, for_stores, for_atomics, for_banks = scratch
     begin = 0
     for row in range(log.shape[0]):
         way, low, high, scope = log[row, 0], log[row, 1], log[row, 2], log[row, 3]
@@ -343,7 +343,7 @@ def replay(buffers, log, begins, groups, elements):
         if way == PLAIN:
             emit(buffers, mine, low, high)
             continue
-        part = scratch[: end - begin]
+        part = space[: end - begin]
         for k in range(part.size):
             part[k] = elements[begin + k]
         begin = end
@@ -353,10 +353,31 @@ def replay(buffers, log, begins, groups, elements):
         for k in range(part.size):
             part[k] = part[k] * size + base
         if way == LINES:
-            emit_lines(buffers, mine, part, size, (low, high))
+            emit_lines(buffers, mine, part, (low, high), for_stores[0])
         elif way == STORES:
-            emit_stores(buffers, mine, part, size, (low, high))
+            emit_stores(buffers, mine, (part, size), (low, high), for_stores)
         elif way == ATOMICS:
-            emit_atomics(buffers, mine, part, size, (low, high))
+            emit_atomics(buffers, mine, part, (low, high), for_atomics)
         else:
-            emit_shared(buffers, mine, part, size, (low, high))
+            emit_shared(buffers, mine, (part, size), (low, high), for_banks)
+
+
+@njit(cache=True)
+def replay(buffers, log, begins, groups, elements, scratch):
+    """Append the instructions of a log, in order, for every warp of their scopes."""
+    ops, place, tx, used = buffers
+    warps, lanes, first = groups
+    space, (lines, pieces, words), (sectors, addresses, hits), (bank_words, per_bank) = scratch
+    _replay(
+        (unowned(ops), unowned(place), unowned(tx), unowned(used)),
+        unowned(log),
+        unowned(begins),
+        (unowned(warps), unowned(lanes), unowned(first)),
+        unowned(elements),
+        (
+            unowned(space),
+            (unowned(lines), unowned(pieces), unowned(words)),
+            (unowned(sectors), unowned(addresses), unowned(hits)),
+            (unowned(bank_words), unowned(per_bank)),
+        ),
+    )

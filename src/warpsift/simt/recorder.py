@@ -37,6 +37,8 @@ class Recorder:
         self._logs: list[Log] = []
         self._most_transactions = 0  # that the logs can become
         self._tx = np.empty(0, np.int64)  # where they do: used again by the next wave
+        self._longest = 0  # threads of the largest batch
+        self._scratch = coalesce.new_scratch(0)
         self._commands: list[np.ndarray] = []
         self._command_entries = 0
         self.programs = Programs()
@@ -70,6 +72,7 @@ class Recorder:
             self._close_log()
         if scope.batch is not self._batch:
             self._batch = scope.batch
+            self._longest = max(self._longest, scope.batch.size)
             self._warp_numbers.append(scope.batch.warp_numbers)
             self._batch_begin, self._batch_end = self._batch_end, self._batch_end + scope.batch.warp_numbers.size
         scope.log, scope.number = self._log_number, len(self._index)
@@ -119,6 +122,8 @@ class Recorder:
         self._close_log()
         if self._most_transactions > self._tx.size:
             self._tx = np.empty(max(self._most_transactions, 2 * self._tx.size), np.int64)
+        if self._longest > self._scratch[0].size:
+            self._scratch = coalesce.new_scratch(self._longest)
         first = np.zeros(warps + 1, np.int64)
         for log in self._logs:
             coalesce.count_records(first[1:], log.rows, log.begins, log.groups[0])
@@ -126,7 +131,7 @@ class Recorder:
         ops, used = np.empty((first[-1], 2), np.int64), np.zeros(1, np.int64)
         buffers = (ops, first[:-1].copy(), self._tx, used)
         for log in self._logs:
-            coalesce.replay(buffers, *log)
+            coalesce.replay(buffers, *log, self._scratch)
         commands = np.concatenate(self._commands) if self._commands else np.empty(0, np.int64)
         self.forget()
         transactions = self._tx[: used[0]].copy()
