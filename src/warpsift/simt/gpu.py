@@ -29,7 +29,7 @@ from warpsift.simt.collectives import CollectiveThreads
 from warpsift.simt.kernel_check import check_kernel
 from warpsift.simt.memory import DeviceArray, DeviceMemory
 from warpsift.simt.recorder import Recorder
-from warpsift.simt.registers import KernelError
+from warpsift.simt.registers import KernelError, NoSuchCallError
 from warpsift.simt.scope import Batch
 from warpsift.simt.stream import LaunchInfo, Sink
 
@@ -204,6 +204,8 @@ class Gpu:
                     self._prologue(t, kernel, threads, arguments)
                     kernel.function(t, *arguments)
                     t.finish()
+            except AttributeError as error:
+                raise _explained(error, t) from None
             finally:
                 self.memory.running = None
             shared_bytes = max(shared_bytes, t.shared_bytes)
@@ -232,6 +234,19 @@ def _check_call(kernel: Any, arguments: tuple[Any, ...]) -> None:
                 f"argument {number} of kernel '{kernel.name}' is a NumPy array, which lies on the host: copy it first, "
                 "x = gpu.memory.array('x', values), and give x"
             )
+
+
+def _explained(error: AttributeError, t: CollectiveThreads) -> AttributeError:
+    """The error of a kernel that asks its threads for what they do not have, or any other as it is.
+
+    Threads have no `__getattr__` that could say so itself: with one, Python looks every attribute up the long way.
+    """
+    if error.obj is not t:
+        return error
+    return NoSuchCallError(
+        f"t.{error.name}: kernels have no such call; a special unit adds its calls when its arrays are bound, "
+        "before the launch"
+    )
 
 
 def _parameters(arguments: tuple[Any, ...]) -> tuple[int, int]:

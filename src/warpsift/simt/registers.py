@@ -44,19 +44,21 @@ def filled(size: int, value: Value, kind: DTypeLike) -> np.ndarray:
 class Register:
     __array_ufunc__ = None  # `numpy_scalar + register` comes to us
 
-    # What most registers never set lies in the class: they are made by the million.
-    slot = -1  # scoreboard slot of the load that produced it, or -1
-    load = -1  # that load's serial number
-    run = -1  # the ALU run that produced it
-    chain = 0  # its place in the dependent chain of that run
-    place = 0  # and among all its instructions
-    counts = False  # whether it is the counter of a loop
-    addressed: set[int] | None = None  # address arithmetic already done with this register
+    __slots__ = (
+        "addressed", "chain", "counts", "load", "place", "run", "scope", "slot", "threads", "values",
+    )  # fmt: skip
 
     def __init__(self, threads: Threads, values: np.ndarray, scope: Scope) -> None:
         self.threads = threads
         self.values = values
         self.scope = scope
+        self.slot = -1  # scoreboard slot of the load that produced it, or -1
+        self.load = -1  # that load's serial number
+        self.run = -1  # the ALU run that produced it
+        self.chain = 0  # its place in the dependent chain of that run
+        self.place = 0  # and among all its instructions
+        self.counts = False  # whether it is the counter of a loop
+        self.addressed: set[int] | None = None  # address arithmetic already done with this register
 
     def comes_from(self, other: Register) -> None:
         """Wait for what the other waits for: this is the same value under another name."""
@@ -74,7 +76,7 @@ class Register:
                 "a register made under a condition or inside a loop is used outside of it; "
                 "carry the value in a variable made by t.var(...)"
             ) from None
-        return self.values[positions]
+        return self.values.take(positions)
 
     def _binary(self, other: Value, function: Callable[..., Any], op: int, swapped: bool = False) -> Register:
         threads = self.threads
@@ -205,6 +207,8 @@ class Variable(Register):
     scope asks: a loop whose threads stay the same neither gathers nor scatters its variables.
     """
 
+    __slots__ = ("_held", "_held_at", "_newer", "storage")
+
     def __init__(self, threads: Threads, storage: np.ndarray) -> None:
         super().__init__(threads, storage, threads.root)
         self.storage = storage  # one value per thread of the batch
@@ -215,7 +219,7 @@ class Variable(Register):
     def at(self, scope: Scope) -> np.ndarray:
         if scope is not self._held_at:
             self._store()
-            self._held = self.storage.copy() if scope is self.threads.root else self.storage[scope.index]
+            self._held = self.storage.copy() if scope is self.threads.root else self.storage.take(scope.index)
             self._held_at = scope
         return self._held
 

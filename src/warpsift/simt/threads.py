@@ -14,14 +14,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from warpsift.simt.alu_classes import ADD, COMPARE, CONTROL, LOGIC, MAD, MINMAX
 from warpsift.simt.recorder import Recorder
-from warpsift.simt.registers import KernelError, NoSuchCallError, Register, Value, Variable
+from warpsift.simt.registers import KernelError, Register, Value, Variable
 from warpsift.simt.scope import Batch, Scope
 from warpsift.simt.stream import SLOTS
 from warpsift.simt.unrolling import Group, is_innermost, unrolled
@@ -75,14 +75,6 @@ class Threads:
         self._alu = self._nothing = recorder.programs.nothing  # the current ALU run
         self._alu_wait = 0  # slots that it waits for
         self._group: Group | None = None  # the iterations of an unrolled loop that run
-
-    if not TYPE_CHECKING:  # else every misspelt call of our own would pass the type checker
-
-        def __getattr__(self, name: str) -> Any:
-            raise NoSuchCallError(
-                f"t.{name}: kernels have no such call; a special unit adds its calls when its arrays are bound, "
-                "before the launch"
-            )
 
     # ------------------------------------------------------------------ identity
     # Special registers; cached, so that address arithmetic on one is paid once, as a compiler would.
@@ -258,10 +250,9 @@ class Threads:
         self.alu(None, begin, end, op=COMPARE)
         self.spend(1, classes=(CONTROL,))
         self._flush()
-        keep = current < stop
-        scope = outer.narrow(keep)
+        scope = outer.narrow(current < stop)
         if scope is not outer:
-            current, stop = current[keep], stop[keep]
+            current, stop = current.take(scope.relative), stop.take(scope.relative)
         first = True
         self._depth += 1
         try:
@@ -277,7 +268,7 @@ class Threads:
                 keep = current < stop
                 if np.count_nonzero(keep) < keep.size:
                     kept = keep.nonzero()[0]
-                    current, stop = current[kept], stop[kept]
+                    current, stop = current.take(kept), stop.take(kept)
                     scope = outer.inner(kept if scope is outer else scope.positions_in(outer)[kept])
         except GeneratorExit:
             self._abandoned = "range"
