@@ -50,6 +50,20 @@ def emit(buffers, groups, low, high):
 
 
 @njit(cache=True)
+def _ascending_lines(tx_buffer, tx, address, begin, end):
+    """`warp_lines` of addresses none of which is below the one before."""
+    transaction = NOTHING
+    for k in range(begin, end):
+        line = address[k] >> LINE_BITS
+        if transaction >> LINE_SHIFT != line:
+            transaction = (line << LINE_SHIFT) | (np.int64(1) << REPEAT_SHIFT)
+            tx += 1
+        transaction |= np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
+        tx_buffer[tx - 1] = transaction
+    return tx
+
+
+@njit(cache=True)
 def warp_lines(tx_buffer, tx, address, begin, end, table):
     """Append the distinct lines of one warp's load from `tx` on, in order of the first lane that touches each.
 
@@ -58,12 +72,16 @@ def warp_lines(tx_buffer, tx, address, begin, end, table):
     start = tx
     other_lines = np.int64(0)
     sectors = np.int64(0)
+    ascending = True
     for k in range(begin, end):
         other_lines |= (address[k] ^ address[begin]) >> LINE_BITS
         sectors |= np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
+        ascending &= address[k] >= address[max(k - 1, begin)]
     if other_lines == 0:
         tx_buffer[tx] = ((address[begin] >> LINE_BITS) << LINE_SHIFT) | (np.int64(1) << REPEAT_SHIFT) | sectors
         return tx + 1
+    if ascending:  # no line comes again once another has come
+        return _ascending_lines(tx_buffer, tx, address, begin, end)
     table[:HASHED] = 0
     for k in range(begin, end):
         line = address[k] >> LINE_BITS
@@ -129,15 +147,32 @@ def _partial_sectors(sectors, words):
 
 
 @njit(cache=True)
-def warp_stores(tx_buffer, tx, address, span, itemsize, scratch):
-    """Append one warp's store from `tx` on: lines as for a load, which sectors are covered in part, and their words.
+def _one_after_the_other(address, begin, end, itemsize):
+    """Whether elements of one or two words follow each other from lane to lane: what most stores do."""
+    even = (itemsize == 4 or itemsize == 8) and address[begin] & (itemsize - 1) == 0
+    for k in range(begin + 1, end):
+        even &= address[k] - address[k - 1] == itemsize
+    return even
 
-    `span` is where its addresses begin and end. Gives where the next transaction goes, and the number of lines.
-    `scratch`: a table as `warp_lines` has it; of each line the bytes of its words that are covered, and its words.
-    """
+
+@njit(cache=True)
+def _lines_in_a_row(tx_buffer, start, first, last, words):
+    """Append the lines of a store to all words from one to another, and note the words of each line."""
+    tx = start
+    for line in range(first // WORDS, last // WORDS + 1):
+        low, high = max(first - line * WORDS, 0), min(last - line * WORDS, WORDS - 1)
+        words[tx - start] = (np.int64(2) << high) - (np.int64(1) << low)
+        tx_buffer[tx] = (line << LINE_SHIFT) | ((np.int64(2) << (high >> 3)) - (np.int64(1) << (low >> 3)))
+        tx += 1
+    return tx
+
+
+@njit(cache=True)
+def _scattered_lines(tx_buffer, start, address, span, itemsize, scratch):
+    """Append the distinct lines of a store, and note what is covered of each."""
     begin, end = span
     table, pieces, words = scratch
-    start = tx
+    tx = start
     table[:HASHED] = 0
     last_line, found = NOTHING, np.int64(0)
     for k in range(begin, end):
@@ -155,10 +190,27 @@ def warp_stores(tx_buffer, tx, address, span, itemsize, scratch):
             found = np.int64(table[slot]) - 1
         tx_buffer[start + found] |= np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
         _cover(words, pieces, found, address[k], itemsize)
+    for k in range(tx - start):
+        words[k] = _covered_words(words, pieces, k, itemsize)
+    return tx
+
+
+@njit(cache=True)
+def warp_stores(tx_buffer, start, address, span, itemsize, scratch):
+    """Append one warp's store from `start` on: lines as for a load, which sectors are covered in part, and their words.
+
+    `span` is where its addresses begin and end. Gives where the next transaction goes, and the number of lines.
+    `scratch`: a table as `warp_lines` has it; of each line the bytes of its words that are covered, and its words.
+    """
+    begin, end = span
+    words = scratch[2]
+    if _one_after_the_other(address, begin, end, itemsize):
+        tx = _lines_in_a_row(tx_buffer, start, address[begin] >> 2, (address[end - 1] + itemsize - 4) >> 2, words)
+    else:
+        tx = _scattered_lines(tx_buffer, start, address, span, itemsize, scratch)
     lines = tx - start
     any_partial = np.int64(0)
     for k in range(lines):
-        words[k] = _covered_words(words, pieces, k, itemsize)
         partial = _partial_sectors(tx_buffer[start + k], words[k])
         tx_buffer[start + k] |= partial << REPEAT_SHIFT
         any_partial |= partial
@@ -344,14 +396,15 @@ def _replay(buffers, log, begins, groups, elements, scratch):
             emit(buffers, mine, low, high)
             continue
         part = space[: end - begin]
-        for k in range(part.size):
-            part[k] = elements[begin + k]
-        begin = end
         if way == COMMANDS:
+            for k in range(part.size):
+                part[k] = elements[begin + k]
+            begin = end
             emit_commands(buffers, mine, part, base, (low, high))
             continue
         for k in range(part.size):
-            part[k] = part[k] * size + base
+            part[k] = np.int64(elements[begin + k]) * size + base
+        begin = end
         if way == LINES:
             emit_lines(buffers, mine, part, (low, high), for_stores[0])
         elif way == STORES:

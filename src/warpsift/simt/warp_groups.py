@@ -39,36 +39,26 @@ def group_scopes(scopes, index, warp_numbers):
     """
     begins = np.empty(scopes.shape[0] + 1, np.int64)
     begins[0] = 0
+    warps = np.empty(index.size, np.int32)  # at most
+    lanes = np.empty(index.size, np.uint8)
+    first = np.empty(index.size + scopes.shape[0], np.int32)
     count = 0
     begin = 0
     for s in range(scopes.shape[0]):
-        last = np.int64(-1)
-        for k in range(begin, scopes[s, 0]):
-            warp = index[k] >> 5
-            if warp != last:
-                count += 1
-                last = warp
+        k, end = begin, scopes[s, 0]
+        while k < end:
+            warp, started = index[k] >> 5, k
+            k += 1
+            while k < end and index[k] >> 5 == warp:
+                k += 1
+            warps[count] = warp_numbers[scopes[s, 1] + warp]
+            lanes[count] = k - started
+            first[count + s] = started - begin
+            count += 1
+        first[count + s] = end - begin
         begins[s + 1] = count
-        begin = scopes[s, 0]
-    warps = np.empty(count, np.int32)
-    lanes = np.empty(count, np.uint8)
-    first = np.empty(count + scopes.shape[0], np.int32)
-    begin = 0
-    for s in range(scopes.shape[0]):
-        at = begins[s] - 1
-        last = np.int64(-1)
-        for k in range(begin, scopes[s, 0]):
-            warp = index[k] >> 5
-            if warp != last:
-                at += 1
-                warps[at] = warp_numbers[scopes[s, 1] + warp]
-                lanes[at] = 0
-                first[at + s] = k - begin
-                last = warp
-            lanes[at] += 1
-        first[at + 1 + s] = scopes[s, 0] - begin
-        begin = scopes[s, 0]
-    return begins, (warps, lanes, first)
+        begin = end
+    return begins, (warps[:count].copy(), lanes[:count].copy(), first[: count + scopes.shape[0]].copy())
 
 
 @njit(cache=True)
