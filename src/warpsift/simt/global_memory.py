@@ -19,6 +19,7 @@ from warpsift.simt.registers import KernelError, Register, Value, filled
 from warpsift.simt.stream import ATOMIC, LOAD, NO_SLOT, SLOTS, STORE, pack
 from warpsift.simt.threads import Threads
 
+_INT32 = np.dtype(np.int32)
 _PRODUCT = 128  # with an element's size, what `Register.addressed` calls index x size (memory.address_of: the sum)
 
 
@@ -102,7 +103,7 @@ class MemoryThreads(Threads):
         if not isinstance(index, Register):
             return filled(self.scope.index.size, index, np.int32 if abs(index) >> 31 == 0 else np.int64)
         values = index.at(self.scope)
-        return values if values.dtype == np.int32 else values.astype(np.int64, copy=False)
+        return values if values.dtype == _INT32 else values.astype(np.int64, copy=False)
 
     def address(self, array: DeviceArray, index: Register) -> None:
         """Compute &array[index] here, and so wait for the index here, not where the element is first used."""

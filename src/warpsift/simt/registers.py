@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from warpsift.simt.threads import Threads
 
 Value = Any  # a Register, a Python number or a NumPy scalar
+NOWHERE: Any = None  # the scope of a variable, whose values only `at` knows
 
 
 class KernelError(WarpsiftError):
@@ -81,8 +82,11 @@ class Register:
     def _binary(self, other: Value, function: Callable[..., Any], op: int, swapped: bool = False) -> Register:
         threads = self.threads
         scope = threads.scope
-        mine = self.at(scope)
-        theirs = other.at(scope) if isinstance(other, Register) else other
+        # What `at` would give, without the call where the scope is the register's own: the usual case, by the million.
+        mine = self.values if self.scope is scope else self.at(scope)
+        theirs = other
+        if isinstance(other, Register):
+            theirs = other.values if other.scope is scope else other.at(scope)
         return threads.alu(function(theirs, mine) if swapped else function(mine, theirs), self, other, op=op)
 
     def __add__(self, other: Value) -> Register:
@@ -210,7 +214,7 @@ class Variable(Register):
     __slots__ = ("_held", "_held_at", "_newer", "storage")
 
     def __init__(self, threads: Threads, storage: np.ndarray) -> None:
-        super().__init__(threads, storage, threads.root)
+        super().__init__(threads, storage, NOWHERE)
         self.storage = storage  # one value per thread of the batch
         self._held_at: Scope | None = None
         self._held = storage

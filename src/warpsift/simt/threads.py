@@ -141,14 +141,15 @@ class Threads:
         needs: tuple[int, ...] = ()
         if self._group is not None:
             self._group.used(operands)
+        scope, run, settled = self.scope, self._run, max(self._loads - SLOTS, -1)
         for operand in operands:
             if not isinstance(operand, Register):
                 continue
             load = operand.load
-            if load >= 0 and load > self._loads - SLOTS and not self.scope.has_waited(load):
+            if load > settled and not scope.has_waited(load):
                 wait |= 1 << operand.slot
-                self.scope.waited.add(load)
-            elif operand.run == self._run:
+                scope.waited.add(load)
+            elif operand.run == run:
                 if operand.chain > depth:
                     depth = operand.chain
                 needs += (operand.place,)
