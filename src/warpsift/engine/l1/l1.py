@@ -39,7 +39,15 @@ NO_LINE, NO_MSHR, NO_MERGE, NO_NETWORK = 1, 2, 3, 4
 
 L1MSHR = np.dtype([("next", np.int32), ("row", np.int32), ("first", np.int32), ("waiters", np.int32)], align=True)
 WAITER = np.dtype([("next", np.int32), ("op", np.int16), ("sectors", np.uint8)], align=True)
-L1SM = np.dtype([("mshr_free", np.int64), ("waiter_free", np.int64), ("mshrs_used", np.int64)], align=True)
+L1SM = np.dtype(
+    [
+        ("mshr_free", np.int64),
+        ("waiter_free", np.int64),
+        ("mshrs_used", np.int64),
+        ("full_set", np.int64),  # first row of the set in which the last refused miss found no line
+    ],
+    align=True,
+)
 
 COUNTERS = {
     "l1_read_accesses": "line transactions of loads (bypassing loads are not counted)",
@@ -206,8 +214,10 @@ def l1_read_miss(S, sm, op_index, transaction, row):
             return np.int64(NO_NETWORK)
     else:
         if row < 0:
-            row = victim_row(C.p_lines, l1_first_row(S, sm, line), C.ways)
+            first = l1_first_row(S, sm, line)
+            row = victim_row(C.p_lines, first, C.ways)
             if row < 0:
+                U.full_set = first
                 return np.int64(NO_LINE)
             fresh = True
         else:
@@ -247,6 +257,25 @@ def l1_read_miss(S, sm, op_index, transaction, row):
     L.used = C.stamp
     l1_add_waiter(S, sm, L.mshr, op_index, asked & (L.valid ^ ALL_SECTORS))
     return np.int64(0)
+
+
+@compiled(i64, S_t, i64, i64)
+def l1_still_refuses(S, sm, reason):
+    """1 if an access that was refused for this reason would certainly be refused again.
+
+    A miss that found all lines of its set on their way, or no MSHR, stays one until that changes: while the load-store
+    unit stands still, nobody else brings its line. Room to merge may have come; only looking tells.
+    """
+    C = l1(S)
+    U = l1_sm(C.p_sms, sm)
+    if reason == NO_MSHR:
+        return np.int64(U.mshr_free < 0)
+    if reason != NO_LINE:
+        return np.int64(0)
+    for row in range(U.full_set, U.full_set + C.ways):
+        if line_row(C.p_lines, row).pending == 0:
+            return np.int64(0)
+    return np.int64(1)
 
 
 @compiled(i64, S_t, i64, i64, i64)

@@ -16,7 +16,7 @@ from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.masks import mask_add, mask_remove
 from warpsift.engine.core.wheel import EV_OP_DONE, wheel_push
 from warpsift.engine.core.words import ctz, load, popcount, prefetch, store
-from warpsift.engine.l1.l1 import NO_NETWORK, l1, l1_load, l1_prefetch, l1_store
+from warpsift.engine.l1.l1 import NO_NETWORK, l1, l1_load, l1_prefetch, l1_still_refuses, l1_store
 from warpsift.engine.l2.address_map import slice_near, slice_of
 from warpsift.engine.l2.l2_state import WORDS, l2
 from warpsift.engine.noc.ports import (
@@ -315,6 +315,15 @@ def lsu_tick(S, sm):
         lsu_pop(S, sm)
 
 
+@compiled(i64, S_t, i64)
+def still_refused(S, sm):
+    """1 if to try the blocked access again would be in vain. Whatever needs the network needs a flit's room at least."""
+    lacks = sm_row(sms(S).p_sms, sm).lsu_blocked
+    if lacks == NO_NETWORK:
+        return np.int64(noc_room(S, REQUESTS, sm, np.int64(1)) == 0)
+    return l1_still_refuses(S, sm, lacks)
+
+
 @compiled(void, S_t, i64)
 def lsu_unblock(S, sm):
     """A reply has come or a flit has left: the blocked access may be tried again."""
@@ -323,14 +332,17 @@ def lsu_unblock(S, sm):
     if M.lsu_blocked == 0:
         return
     L = l1(S)
-    waited = S.now - M.lsu_blocked_since
-    if waited < 1:
-        waited = np.int64(1)
+    waited = S.now - M.lsu_blocked_since  # 0 if this cycle has been counted
     if M.lsu_blocked == NO_NETWORK:
         L.l1_network_blocked_cycles += waited
     else:
         L.l1_reservation_fails += waited
-    M.lsu_blocked = 0
+    if still_refused(S, sm) != 0:
+        M.lsu_blocked_since = S.now
+        if C.pipeline_lines == 0:
+            return
+    else:
+        M.lsu_blocked = 0
     mask_add(C.p_lsu_active, sm)
 
 
