@@ -2,8 +2,8 @@
 
 A kernel runs on many warps at once, instruction by instruction; the stream wants warp after warp. While the kernel runs
 an instruction is only written down: its scope, its fields and, for memory, the element numbers that its threads have.
-From time to time what is written down becomes a `Log`, a few arrays. When the wave is complete, compiled code counts the
-records of every warp, so that it knows where each begins, and then turns the logs into records and transactions.
+From time to time what is written down becomes a `Log`, a few arrays. When the wave is complete, compiled code counts
+the records of every warp, so that it knows where each begins, and turns the logs into records and transactions.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ class Recorder:
         index, warp_numbers = np.concatenate(self._index, dtype=np.int32), np.concatenate(self._warp_numbers)
         small = np.empty(0, np.int32)
         elements = np.concatenate([small, *self._elements])  # int32 unless one of them is larger
-        self._logs.append(Log(rows, *group_scopes(scopes, index, warp_numbers), elements))
+        begins, groups = group_scopes(scopes, index, warp_numbers)
+        self._logs.append(Log(rows, begins, groups, elements))
         # a line per lane, and behind those of a store the words that they cover
         self._most_transactions += elements.size * (2 if (rows[:, 0] == STORES).any() else 1)
         self._open_log()

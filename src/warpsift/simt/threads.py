@@ -252,7 +252,7 @@ class Threads:
         self.spend(1, classes=(CONTROL,))
         self._flush()
         scope = outer.narrow(current < stop)
-        if scope is not outer:
+        if scope.relative is not None and scope is not outer:
             current, stop = current.take(scope.relative), stop.take(scope.relative)
         first = True
         self._depth += 1

@@ -10,16 +10,15 @@ from __future__ import annotations
 from typing import Any
 
 import numba
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 
 @intrinsic
-def _without_owner(typing_context, array):
-    def codegen(context, builder, signature, arguments):
+def _without_owner(typing_context: Any, array: Any) -> Any:
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         view = context.make_array(signature.args[0])(context, builder, arguments[0])
-        view.meminfo = cgutils.get_null_value(view.meminfo.type)
-        view.parent = cgutils.get_null_value(view.parent.type)
+        view.meminfo = view.meminfo.type(None)
+        view.parent = view.parent.type(None)
         return view._getvalue()
 
     return array(array), codegen

@@ -317,7 +317,7 @@ def lsu_tick(S, sm):
 
 @compiled(i64, S_t, i64)
 def still_refused(S, sm):
-    """1 if to try the blocked access again would be in vain. Whatever needs the network needs a flit's room at least."""
+    """1 if to try the blocked access again would be in vain. What needs the network needs a flit's room at least."""
     lacks = sm_row(sms(S).p_sms, sm).lsu_blocked
     if lacks == NO_NETWORK:
         return np.int64(noc_room(S, REQUESTS, sm, np.int64(1)) == 0)
