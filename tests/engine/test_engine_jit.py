@@ -3,11 +3,10 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 
 import pytest
 
+from support.fresh_python import run_python
 from support.places import ROOT
 from warpsift.engine import Engine
 from warpsift.engine.main_loop import run
@@ -22,18 +21,6 @@ warps = [[load(0, [3 * w, 40 + w]), shared(1, 2), alu(4, 2, wait=3), atomic(w % 
          for w in range(WARPS)]
 print(json.dumps(dict(simulate(warps, "MACHINE", warps_per_cta=2))))
 """
-
-
-def run_python(text: str, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", text],
-        cwd=ROOT,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout
 
 
 @pytest.mark.parametrize(("machine", "warps"), [("tx1", 12), ("titanx", 60), ("gtx480-gpgpusim4", 30)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from oracles.naive_simt import covered_words
+from oracles.naive_simt import covered_words, line_transactions
 from warpsift.engine import Engine
 from warpsift.errors import WarpsiftError
 from warpsift.machines import load_machine
@@ -113,6 +113,19 @@ def test_word_masks_agree_with_the_naive_ones():
                 partial = sum(1 << s for s in range(4) if line >> s & 1 and words >> 8 * s & 255 != 255)
                 assert (line >> REPEAT_SHIFT) & SECTOR_MASK == partial
                 assert mask == (words if masks_follow(lines) else 0)
+
+
+@pytest.mark.parametrize("itemsize", [4, 8])
+def test_stores_of_elements_in_a_row_agree_with_the_naive_ones(itemsize):
+    """They are coalesced without a table: every alignment within a line, every number of lanes."""
+    for place in range(32):
+        for lanes in range(1, 33):
+            address = (np.arange(lanes) + place) * itemsize + 4096
+            lines, masks = recorded(address, itemsize)
+            wanted = covered_words(address.tolist(), itemsize)
+            sectors = dict(line_transactions(address.tolist()))
+            assert [(line >> LINE_SHIFT, line & SECTOR_MASK) for line in lines] == list(sectors.items())
+            assert masks == (list(wanted.values()) if masks_follow(lines) else [0] * len(lines))
 
 
 def masks_follow(lines: list[int]) -> bool:

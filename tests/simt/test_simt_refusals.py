@@ -296,3 +296,28 @@ def test_anything_else_says_what_to_give(value, said):
         warpsift.simulate("bfs", value)
     with pytest.raises(GraphError, match=said):
         warpsift.load_graph(value)
+
+
+# ---- names that do not exist ------------------------------------------------------------------------------------
+
+
+@kernel
+def misspells_a_call(t, x):
+    t.stoer(x, t.id, 1)
+
+
+@kernel
+def asks_something_else(t, x):
+    x.nothing()
+
+
+def test_a_call_that_threads_do_not_have_is_named():
+    gpu = new_gpu()
+    with pytest.raises(KernelError, match=r"^t\.stoer: kernels have no such call"):
+        launch(misspells_a_call, gpu.memory.empty("x", 64), gpu=gpu)
+
+
+def test_another_object_says_itself_what_it_lacks():
+    gpu = new_gpu()
+    with pytest.raises(AttributeError, match="'DeviceArray' object has no attribute 'nothing'"):
+        launch(asks_something_else, gpu.memory.empty("x", 64), gpu=gpu)
