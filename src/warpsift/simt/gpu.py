@@ -205,7 +205,12 @@ class Gpu:
                     kernel.function(t, *arguments)
                     t.finish()
             except AttributeError as error:
-                raise _explained(error, t) from None
+                if error.obj is t:  # no `__getattr__` says it: with one, Python looks every attribute up the long way
+                    raise NoSuchCallError(
+                        f"t.{error.name}: kernels have no such call; a special unit adds its calls when its arrays "
+                        "are bound, before the launch"
+                    ) from None
+                raise
             finally:
                 self.memory.running = None
             shared_bytes = max(shared_bytes, t.shared_bytes)
@@ -234,19 +239,6 @@ def _check_call(kernel: Any, arguments: tuple[Any, ...]) -> None:
                 f"argument {number} of kernel '{kernel.name}' is a NumPy array, which lies on the host: copy it first, "
                 "x = gpu.memory.array('x', values), and give x"
             )
-
-
-def _explained(error: AttributeError, t: CollectiveThreads) -> AttributeError:
-    """The error of a kernel that asks its threads for what they do not have, or any other as it is.
-
-    Threads have no `__getattr__` that could say so itself: with one, Python looks every attribute up the long way.
-    """
-    if error.obj is not t:
-        return error
-    return NoSuchCallError(
-        f"t.{error.name}: kernels have no such call; a special unit adds its calls when its arrays are bound, "
-        "before the launch"
-    )
 
 
 def _parameters(arguments: tuple[Any, ...]) -> tuple[int, int]:
