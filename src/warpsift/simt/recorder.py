@@ -15,7 +15,6 @@ import numpy as np
 from warpsift.simt import coalesce
 from warpsift.simt.alu_runs import Programs
 from warpsift.simt.coalesce import COMMANDS, LOG_COLUMNS, PLAIN, STORES
-from warpsift.simt.recycled import Recycled
 from warpsift.simt.scope import Batch, Scope
 from warpsift.simt.stream import OP, Chunk
 from warpsift.simt.warp_groups import group_scopes
@@ -38,7 +37,6 @@ class Recorder:
         self._logs: list[Log] = []
         self._most_transactions = 0  # that the logs can become
         self._tx = np.empty(0, np.int64)  # where they do: used again by the next wave
-        self._memory = Recycled()  # for the chunks
         self._longest = 0  # threads of the largest batch
         self._scratch = coalesce.new_scratch(0)
         self._commands: list[np.ndarray] = []
@@ -131,12 +129,11 @@ class Recorder:
         for log in self._logs:
             coalesce.count_records(first[1:], log.rows, log.begins, log.groups[0])
         first = first.cumsum()
-        ops, used = self._memory.words(2 * int(first[-1])).reshape(-1, 2), np.zeros(1, np.int64)
+        ops, used = np.empty((first[-1], 2), np.int64), np.zeros(1, np.int64)
         buffers = (ops, first[:-1].copy(), self._tx, used)
         for log in self._logs:
             coalesce.replay(buffers, *log, self._scratch)
         commands = np.concatenate(self._commands) if self._commands else np.empty(0, np.int64)
         self.forget()
-        transactions = self._memory.words(int(used[0]))
-        transactions[:] = self._tx[: used[0]]
+        transactions = self._tx[: used[0]].copy()
         return Chunk(ops.reshape(-1).view(OP), first, transactions, ctas, commands, self.programs.known)
