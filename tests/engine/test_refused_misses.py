@@ -21,7 +21,7 @@ def counted(*arguments):
 lsu.l1_load = counted
 
 warps = [[load(0, [(37 * w + 11 * k) % 97 for k in range(6)]), store([w % 50]), atomic(w % 7), alu(1, 1, wait=1),
-          load(1, [5 * w + k for k in range(4)]), alu(1, 1, wait=2)] for w in range(24)]
+          load(1, [5 * w + k for k in range(4)]), alu(1, 1, wait=2)] for w in range(12)]
 found = []
 for always in (False, True):
     if always:

@@ -13,6 +13,7 @@ SLOW = (
     "engine/dram/test_dram_oracle.py",
     "engine/test_engine_jit.py",
     "engine/test_leaps.py",
+    "engine/test_refused_misses.py",
     "graph/test_graph_limits.py",
     "graph/test_graph_webgraph.py",
     "hdl",

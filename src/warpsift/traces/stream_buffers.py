@@ -1,4 +1,4 @@
-"""Growing buffers for the stream of some CTAs, in the form that the coalescing rules append to."""
+"""Growing buffers for the stream of some CTAs, to which instructions are appended as a trace has them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from warpsift.simt.warp_groups import order_by_warp
 
 
 class StreamBuffers:
-    """What `simt.recorder.Recorder` keeps, for instructions that come warp by warp."""
+    """Records with the warp of each, and transactions, until they become a chunk."""
 
     def __init__(self) -> None:
         self._warp = np.empty(1 << 16, np.int32)
