@@ -84,7 +84,18 @@ class SharedArray:
         return result
 
     def _refuse(self, element: np.ndarray) -> NoReturn:
-        raise DeviceMemoryError(f"index {int(element.max())} is outside of a shared array of {self.length} elements")
+        refuse_shared_index(int(element.max()), self.length)
+
+
+def refuse_shared_index(index: int, length: int) -> NoReturn:
+    raise DeviceMemoryError(f"index {index} is outside of a shared array of {length} elements")
+
+
+def refuse_part_of_a_cta(what: str) -> NoReturn:
+    raise KernelError(
+        f"{what} is reached by only some threads of a CTA, which hangs a GPU: make the condition around it "
+        "the same for the whole CTA, or write the kernel with @kernel(guard=False)"
+    )
 
 
 class CollectiveThreads(MemoryThreads):
@@ -121,10 +132,7 @@ class CollectiveThreads(MemoryThreads):
         size = self.batch.threads_per_cta
         per_cta = np.bincount(self.batch.shape.cta[self.scope.index], minlength=1)
         if ((per_cta != 0) & (per_cta != size)).any():
-            raise KernelError(
-                f"{what} is reached by only some threads of a CTA, which hangs a GPU: make the condition around it "
-                "the same for the whole CTA, or write the kernel with @kernel(guard=False)"
-            )
+            refuse_part_of_a_cta(what)
 
     # ------------------------------------------------------------------ warp
     def _per_warp(self, reduced: np.ndarray) -> np.ndarray:
@@ -154,10 +162,9 @@ class CollectiveThreads(MemoryThreads):
 
     def _spend_network(self, value: Register, op: int) -> None:
         """All but the last instruction of a shuffle network; 8-byte values move and add in two halves."""
-        values = value.at(self.scope)
-        halves = -(-values.itemsize // 4)
+        halves = -(-value.dtype.itemsize // 4)
         self.alu(None, value, op=SHUFFLE)
-        self.spend(SHUFFLE_STEPS * INSTRUCTIONS_PER_STEP * halves - 2, classes=(typed(op, values.dtype), SHUFFLE))
+        self.spend(SHUFFLE_STEPS * INSTRUCTIONS_PER_STEP * halves - 2, classes=(typed(op, value.dtype), SHUFFLE))
 
     def warp_sum(self, value: Register) -> Register:
         return self._warp_reduce(value, np.add, ADD)
@@ -203,7 +210,7 @@ class CollectiveThreads(MemoryThreads):
         """Exclusive prefix sum over the CTA, and the CTA's total, for every thread."""
         self._require_whole_ctas("t.cta_scan()")
         warps = self.batch.threads_per_cta // WARP_SIZE
-        totals = self.shared(value.at(self.scope).dtype, WARP_SIZE)  # own words: no barrier before the next scan
+        totals = self.shared(value.dtype, WARP_SIZE)  # own words: no barrier before the next scan
         warp = self.in_cta >> 5
         lane = self.lane
         inclusive = self.warp_scan(value)
@@ -213,7 +220,7 @@ class CollectiveThreads(MemoryThreads):
         with self.where(self.in_cta < warps):
             totals.store(lane, self.warp_scan(totals.load(lane)))
         self.barrier()
-        base = self.var(0, inclusive.values.dtype)
+        base = self.var(0, inclusive.dtype)
         with self.where(warp > 0):
             base.set(totals.load(warp - 1))
         total = totals.load(warps - 1)

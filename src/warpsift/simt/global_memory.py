@@ -20,7 +20,7 @@ from warpsift.simt.stream import ATOMIC, LOAD, NO_SLOT, SLOTS, STORE, pack
 from warpsift.simt.threads import Threads
 
 _INT32 = np.dtype(np.int32)
-_PRODUCT = 128  # with an element's size, what `Register.addressed` calls index x size (memory.address_of: the sum)
+PRODUCT = 128  # with an element's size, what `Register.addressed` calls index x size (memory.address_of: the sum)
 
 
 class MemoryThreads(Threads):
@@ -114,7 +114,7 @@ class MemoryThreads(Threads):
         known = index.addressed
         if known is None:
             known = index.addressed = set()
-        product, sum_ = itemsize | _PRODUCT, address_of(tag, itemsize)
+        product, sum_ = itemsize | PRODUCT, address_of(tag, itemsize)
         if product not in known:
             known.add(product)
             if not index.counts:
@@ -155,5 +155,8 @@ class MemoryThreads(Threads):
 
 def _refuse(array: DeviceArray, element: np.ndarray, offset: int) -> NoReturn:
     position = element.astype(np.int64) + offset
-    wrong = int(position[(position < 0) | (position >= len(array))][0])
-    raise DeviceMemoryError(f"index {wrong} is outside of array '{array.name}', which has {len(array)} elements")
+    refuse_index(array.name, int(position[(position < 0) | (position >= len(array))][0]), len(array))
+
+
+def refuse_index(name: str, index: int, length: int) -> NoReturn:
+    raise DeviceMemoryError(f"index {index} is outside of array '{name}', which has {length} elements")

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
+import numba
 import numpy as np
 
 from warpsift.hardware import WARP_SIZE
@@ -32,7 +33,13 @@ from warpsift.simt.recorder import Recorder
 from warpsift.simt.registers import KernelError, NoSuchCallError
 from warpsift.simt.scope import Batch
 from warpsift.simt.stream import LaunchInfo, Sink
+from warpsift.simt.vector_machine.instruction_set import TracedKernel
+from warpsift.simt.vector_machine.kernel_tracer import TracedThreads
+from warpsift.simt.vector_machine.machine_launch import VectorMachine
+from warpsift.simt.vector_machine.traced_registers import UntraceableError
 
+JIT_ENABLED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+SMALLEST_TRACED = 8192  # threads of a launch from which tracing its kernel costs less than it saves
 WAVE_THREADS_WITHOUT_RACES = 1 << 16  # only a matter of memory and speed: nothing observable depends on it
 
 
@@ -101,6 +108,9 @@ class Gpu:
         self.on_progress: Callable[[float], None] | None = None
         self._seeds = np.random.default_rng(seed)
         self._recorder = Recorder()
+        self.traces = True  # whether kernels are traced where that pays (simt/vector_machine); their streams are the same
+        self._machine: VectorMachine | None = None
+        self._untraceable: set[Callable[..., None]] = set()
         self.threads: type[CollectiveThreads] = CollectiveThreads
         self.bindings: dict[str, Any] = {}
 
@@ -141,9 +151,9 @@ class Gpu:
         ctas = -(-threads // threads_per_cta)
         begun = False
         self._recorder.forget()  # what a kernel left that ended in an error
+        run_batch = self._how(kernel, threads, arguments, (threads_per_cta, shared_bytes))
         for first, last in self._waves(kernel, ctas, threads_per_cta):
-            shape = (threads_per_cta, shared_bytes)
-            cta_shared_bytes = self._run_wave(kernel, (first, last), threads, shape, arguments)
+            cta_shared_bytes = self._run_wave(kernel, (first, last), threads_per_cta, run_batch)
             if not begun:  # only now is it known how much shared memory a CTA takes
                 self.sink.begin(
                     LaunchInfo(
@@ -170,51 +180,101 @@ class Gpu:
             size = max(size, WAVE_THREADS_WITHOUT_RACES // threads_per_cta)
         return [(first, min(first + size, ctas)) for first in range(0, ctas, size)]
 
+    def _batch_size(self, kernel: Kernel, threads_per_cta: int) -> int:
+        """CTAs that run together; 0: all of a wave."""
+        if not kernel.races:
+            return 0
+        chosen = self.visibility_ctas
+        return self.residency.visibility_ctas(threads_per_cta) if chosen is None else chosen
+
     def _run_wave(
-        self,
-        kernel: Kernel,
-        wave: tuple[int, int],
-        threads: int,
-        shape: tuple[int, int],
-        arguments: tuple[Any, ...],
+        self, kernel: Kernel, wave: tuple[int, int], threads_per_cta: int, run_batch: Callable[[Batch], int]
     ) -> int:
         """Run the CTAs of one wave, batch by batch; gives the shared memory a CTA takes."""
         first, last = wave
-        threads_per_cta, reserved_bytes = shape
         places = np.arange(last - first)
-        batch_size = len(places)
         if kernel.races:
             places = self._seeds.permutation(places)
-            chosen = self.visibility_ctas
-            if chosen is None:
-                chosen = self.residency.visibility_ctas(threads_per_cta)
-            batch_size = chosen or batch_size
+        batch_size = self._batch_size(kernel, threads_per_cta) or len(places)
         shared_bytes = 0
         for start in range(0, len(places), batch_size):
             together = np.sort(places[start : start + batch_size])
             seed = int(self._seeds.integers(1 << 62))
-            batch = Batch(first + together, together, threads_per_cta, seed)
-            t = self.threads(batch, self._recorder)
-            t.shared_bytes = reserved_bytes
-            t.unroll = self.unroll
-            t.bindings = self.bindings
-            self.memory.running = kernel.name
-            try:
-                with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a GPU does not say so either
-                    self._prologue(t, kernel, threads, arguments)
-                    kernel.function(t, *arguments)
-                    t.finish()
-            except AttributeError as error:
-                if error.obj is t:  # no `__getattr__` says it: with one, Python looks every attribute up the long way
-                    raise NoSuchCallError(
-                        f"t.{error.name}: kernels have no such call; a special unit adds its calls when its arrays "
-                        "are bound, before the launch"
-                    ) from None
-                raise
-            finally:
-                self.memory.running = None
-            shared_bytes = max(shared_bytes, t.shared_bytes)
+            shared_bytes = max(shared_bytes, run_batch(Batch(first + together, together, threads_per_cta, seed)))
+        if self._machine is not None:
+            self._machine.hand_on()
         return shared_bytes
+
+    def _how(
+        self, kernel: Kernel, threads: int, arguments: tuple[Any, ...], shape: tuple[int, int]
+    ) -> Callable[[Batch], int]:
+        """How a batch of this launch is run: by its code, if its text can be traced, or by its text."""
+        threads_per_cta, reserved_bytes = shape
+
+        def by_its_text(batch: Batch) -> int:
+            t = self.threads(batch, self._recorder)
+            return self._run_text(t, kernel, threads, arguments, reserved_bytes)
+
+        traced = self._traced(kernel, threads, arguments, shape)
+        if traced is None:
+            return by_its_text
+        if self._machine is None:
+            self._machine = VectorMachine(self.memory, self._recorder)
+        machine = self._machine
+        machine.forget()
+        waves = self._waves(kernel, -(-threads // threads_per_cta), threads_per_cta)
+        widest = max(last - first for first, last in waves)
+        machine.load(traced, threads_per_cta, min(self._batch_size(kernel, threads_per_cta) or widest, widest))
+
+        def by_its_code(batch: Batch) -> int:
+            machine.run(batch)
+            return traced.shared_bytes
+
+        return by_its_code
+
+    def _traced(
+        self, kernel: Kernel, threads: int, arguments: tuple[Any, ...], shape: tuple[int, int]
+    ) -> TracedKernel | None:
+        """The kernel written down for this launch, where that is possible and pays."""
+        threads_per_cta, reserved_bytes = shape
+        known = self.traces and JIT_ENABLED and self.threads is CollectiveThreads and type(self._recorder) is Recorder
+        if not known or threads < SMALLEST_TRACED or kernel.function in self._untraceable:
+            return None
+        t = TracedThreads(threads_per_cta)
+        try:
+            self._run_text(t, kernel, threads, arguments, reserved_bytes)
+            return t.trace.finished(t.shared_bytes)
+        except UntraceableError as e:
+            print("UNTR", kernel.name, e)
+            self._untraceable.add(kernel.function)
+        except Exception:  # the text itself is wrong: running it says how
+            import traceback; traceback.print_exc()
+            pass
+        return None
+
+    def _run_text(
+        self, t: CollectiveThreads, kernel: Kernel, threads: int, arguments: tuple[Any, ...], reserved_bytes: int
+    ) -> int:
+        """Run a kernel's text; gives the shared memory that a CTA takes."""
+        t.shared_bytes = reserved_bytes
+        t.unroll = self.unroll
+        t.bindings = self.bindings
+        self.memory.running = kernel.name
+        try:
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # a GPU does not say so either
+                self._prologue(t, kernel, threads, arguments)
+                kernel.function(t, *arguments)
+                t.finish()
+        except AttributeError as error:
+            if error.obj is t:  # no `__getattr__` says it: with one, Python looks every attribute up the long way
+                raise NoSuchCallError(
+                    f"t.{error.name}: kernels have no such call; a special unit adds its calls when its arrays "
+                    "are bound, before the launch"
+                ) from None
+            raise
+        finally:
+            self.memory.running = None
+        return t.shared_bytes
 
     @staticmethod
     def _prologue(t: CollectiveThreads, kernel: Kernel, threads: int, arguments: tuple[Any, ...]) -> None:

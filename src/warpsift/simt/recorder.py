@@ -72,7 +72,7 @@ class Recorder:
             self._close_log()
         if scope.batch is not self._batch:
             self._batch = scope.batch
-            self._longest = max(self._longest, scope.batch.size)
+            self.expect(scope.batch.size)
             self._warp_numbers.append(scope.batch.warp_numbers)
             self._batch_begin, self._batch_end = self._batch_end, self._batch_end + scope.batch.warp_numbers.size
         scope.log, scope.number = self._log_number, len(self._index)
@@ -112,11 +112,21 @@ class Recorder:
         index, warp_numbers = np.concatenate(self._index, dtype=np.int32), np.concatenate(self._warp_numbers)
         small = np.empty(0, np.int32)
         elements = np.concatenate([small, *self._elements])  # int32 unless one of them is larger
+        self.keep(rows, scopes, index, warp_numbers, elements)
+        self._open_log()
+
+    def keep(
+        self, rows: np.ndarray, scopes: np.ndarray, index: np.ndarray, warp_numbers: np.ndarray, elements: np.ndarray
+    ) -> None:
+        """Keep a log; what `scopes`, `index` and `warp_numbers` are: group_scopes."""
         begins, groups = group_scopes(scopes, index, warp_numbers)
         self._logs.append(Log(rows, begins, groups, elements))
         # a line per lane, and behind those of a store the words that they cover
         self._most_transactions += elements.size * (2 if (rows[:, 0] == STORES).any() else 1)
-        self._open_log()
+
+    def expect(self, threads: int) -> None:
+        """No instruction has more threads than those seen so far, or these."""
+        self._longest = max(self._longest, threads)
 
     def finish(self, warps: int, ctas: int) -> Chunk:
         """Lay the wave out warp by warp and make the recorder ready for the next one."""

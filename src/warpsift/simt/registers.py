@@ -61,6 +61,11 @@ class Register:
         self.counts = False  # whether it is the counter of a loop
         self.addressed: set[int] | None = None  # address arithmetic already done with this register
 
+    @property
+    def dtype(self) -> np.dtype:
+        """The type of its values."""
+        return self.values.dtype
+
     def comes_from(self, other: Register) -> None:
         """Wait for what the other waits for: this is the same value under another name."""
         self.slot, self.load = other.slot, other.load

@@ -64,7 +64,7 @@ class _Announcement:
         self.winner = t.shared(np.int32, groups)
         self.columns = [t.shared(np.int32, groups) for _ in range(3)]
         if payload is not None:
-            self.columns.append(t.shared(payload.at(t.scope).dtype, groups))
+            self.columns.append(t.shared(payload.dtype, groups))
 
     def publish(self, group: Register | int, *values: Register | None) -> None:
         for column, value in zip(self.columns, values, strict=False):
@@ -110,7 +110,7 @@ def _by_scan(t: Threads, lists, totals, payload, emit: Emit) -> None:
     fine_total, base = totals
     size = t.batch.threads_per_cta
     edges = t.shared(np.int32, size)
-    payloads = None if payload is None else t.shared(payload.at(t.scope).dtype, size)
+    payloads = None if payload is None else t.shared(payload.dtype, size)
     at, edge, left, done = t.var(fine_at), t.var(begin), t.var(fine), t.var(0)
 
     def something_left() -> Register:

@@ -1,0 +1,480 @@
+"""`t` while a kernel is traced: the vocabulary of `Threads`, each call written down instead of done.
+
+A text that runs through is the same for every batch: it has seen no values, so it cannot have decided anything by
+them. The body of a loop runs twice. If the second time gives other rows (the text carries something from iteration to
+iteration in Python's own variables), the kernel is not traced.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from warpsift.simt import alu_classes, atomics
+from warpsift.simt.alu_classes import ADD, COMPARE, CONTROL, LOGIC, MAD, MINMAX, MUL, SPECIAL, typed
+from warpsift.simt.collectives import CollectiveThreads
+from warpsift.simt.global_memory import PRODUCT
+from warpsift.simt.memory import DeviceArray, address_of
+from warpsift.simt.registers import Register, Value
+from warpsift.simt.unrolling import is_innermost
+from warpsift.simt.vector_machine import instruction_set as i
+from warpsift.simt.vector_machine.trace_writer import TraceWriter
+from warpsift.simt.vector_machine.traced_registers import (
+    TracedRegister,
+    TracedVariable,
+    UntraceableError,
+    binary_values,
+    type_number,
+)
+
+ATOMICS = {
+    atomics.add: i.ATOMIC_ADD,
+    atomics.minimum: i.ATOMIC_MIN,
+    atomics.maximum: i.ATOMIC_MAX,
+    atomics.bit_or: i.ATOMIC_OR,
+}
+
+
+class _Unknown:
+    """What is known only when a batch runs."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise UntraceableError(f"the text asks for '{name}' of a batch or a scope")
+
+    def __len__(self) -> NoReturn:
+        raise UntraceableError("the text asks how many threads are active")
+
+
+class _AnyBatch(_Unknown):
+    def __init__(self, threads_per_cta: int) -> None:
+        self.threads_per_cta = threads_per_cta
+
+
+class Block:
+    """A stretch of the text whose registers nobody outside may use."""
+
+    def __init__(self, outer: Block | None) -> None:
+        self.outer = outer
+        self.open = True
+
+
+class TracedSharedArray:
+    """A shared array while a kernel is traced."""
+
+    def __init__(self, threads: TracedThreads, dtype: DTypeLike, length: int, address: int) -> None:
+        self.length = length
+        self.address = address
+        self._type = type_number(dtype)
+        self._threads = threads
+        self._number = threads.trace.shared_array(address, length, np.dtype(dtype).itemsize)
+
+    def load(self, index: Value) -> Register:
+        t = self._threads
+        t.charge(index, i.SIZE_OF[self._type], -1 - self.address)
+        made = t.trace.new(self._type)
+        t.access(i.SHARED_LOAD, self._type, index, dst=made, dst_reg=made, x=self._number)
+        return TracedRegister(t, made)
+
+    def store(self, index: Value, value: Value) -> None:
+        t = self._threads
+        t.charge(index, i.SIZE_OF[self._type], -1 - self.address)
+        t.access(i.SHARED_STORE, self._type, index, value, x=self._number)
+
+    def look_and_put(self, index: Register, value: Register) -> Register:
+        t = self._threads
+        t.charge(index, i.SIZE_OF[self._type], -1 - self.address)
+        made = t.trace.new(self._type)
+        t.access(i.SHARED_EXCHANGE, self._type, index, value, dst=made, dst_reg=made, x=self._number)
+        return TracedRegister(t, made)
+
+
+class TracedThreads(CollectiveThreads):
+    """The `t` of a kernel that is traced."""
+
+    def __init__(self, threads_per_cta: int) -> None:
+        self.trace = TraceWriter()
+        self.block = Block(None)
+        self.batch = _AnyBatch(threads_per_cta)  # type: ignore[assignment]
+        self.root = self.scope = _Unknown()  # type: ignore[assignment]
+        self._recorder = _Unknown()  # type: ignore[assignment]
+        self._depth = 0
+        self._levels = 1
+        self._abandoned = ""
+
+    # ------------------------------------------------------------------ values
+    def value_of(self, register: Register) -> int:
+        """The number of a register's values, which must be seen from here."""
+        if not isinstance(register, TracedRegister) or register.threads is not self:
+            raise UntraceableError("a register of another launch")
+        if not register.block.open:
+            raise UntraceableError("a register is used outside of the condition or loop that made it")
+        return register.number
+
+    def value_in(self, value: Value, common: int, computed: int) -> int:
+        """An operand in the type in which an instruction computes; plain numbers are first of type `common`."""
+        if isinstance(value, Register):
+            return self.trace.cast(self.value_of(value), computed)
+        return self.trace.constant(value, common, computed)
+
+    def _register_of(self, value: Value) -> int:
+        return self.value_of(value) if isinstance(value, Register) else -1
+
+    def counted(self, values: int, needs: tuple[Value, ...], op: int) -> TracedRegister:
+        """One ALU instruction that makes these values; the row that made them counts it."""
+        kind = i.TYPES[self.trace.type_of(values)]
+        self._count(self._maker(values), needs, typed(op, kind), kind.kind == "f", values)
+        return TracedRegister(self, values)
+
+    def _maker(self, values: int) -> list[int]:
+        row = self.trace.rows[-1]
+        if row[i.DST] != values or row[i.CLASS] >= 0 or row[i.OP] > i.LAST_VALUE:
+            raise AssertionError("an instruction is counted where its values are made")
+        return row
+
+    def _count(self, row: list[int], needs: tuple[Value, ...], cls: int, floating: bool, result: int) -> None:
+        row[i.CLASS], row[i.FLOAT], row[i.DST_REG] = cls, int(floating), result
+        registers = [self._register_of(each) for each in needs if isinstance(each, Register)]
+        for column, number in zip((i.A_REG, i.B_REG, i.C_REG), registers, strict=False):
+            row[column] = number
+
+    def alu(self, values: np.ndarray | None, *operands: Value, op: int) -> Any:
+        if values is not None:
+            raise UntraceableError("values that the text computes by itself")
+        self._count(self.trace.emit(i.NOTHING), operands, op, False, -1)
+
+    def spend(self, instructions: int, chained: bool = True, classes: tuple[int, ...] = (ADD,)) -> None:
+        self.trace.emit(i.SPEND, x=self.trace.classes(classes), y=instructions, z=int(chained))
+
+    def _flush(self) -> None:
+        raise UntraceableError("the text ends a run of instructions by itself")
+
+    # ------------------------------------------------------------------ identity
+    def _special(self, name: str) -> TracedRegister:
+        number = self.trace.special[name] = self.trace.new_pinned(i.INT32)
+        register = TracedRegister(self, number)
+        while register.block.outer is not None:  # it is the whole kernel's, wherever the text first asks for it
+            register.block = register.block.outer
+        return register
+
+    @cached_property
+    def id(self) -> Register:
+        return self._special("id")
+
+    @cached_property
+    def lane(self) -> Register:
+        return self._special("lane")
+
+    @cached_property
+    def in_cta(self) -> Register:
+        return self._special("in_cta")
+
+    @cached_property
+    def cta(self) -> Register:
+        return self._special("cta")
+
+    def finish(self) -> None:
+        if self._abandoned:
+            raise UntraceableError("a loop that is left before its end")
+        self.spend(1, classes=(CONTROL,))
+        self.trace.emit(i.FINISH)
+
+    # ------------------------------------------------------------------ arithmetic
+    def var(self, value: Value, dtype: DTypeLike | None = None) -> Any:
+        if dtype is None:
+            dtype = np.float32
+            if isinstance(value, TracedRegister):
+                dtype = value.dtype
+            elif isinstance(value, (int, np.integer)):
+                dtype = np.int32
+        number = self.trace.new(type_number(dtype))
+        self.trace.emit(i.NEW_VARIABLE, self.trace.type_of(number), dst=number, dst_reg=number)
+        variable = TracedVariable(self, number)
+        variable.set(value)
+        return variable
+
+    def assign(self, variable: TracedVariable, value: Value) -> None:
+        """variable = value, for the active threads."""
+        target = self.value_of(variable)
+        given = self.value_in(value, variable.type, variable.type)
+        if not isinstance(value, Register):
+            self.alu(None, op=LOGIC)  # mov
+        self.trace.emit(i.SET, variable.type, dst=target, a=given, dst_reg=target, a_reg=self._register_of(value))
+
+    def select(self, condition: Register, yes: Value, no: Value) -> Register:
+        kind = _type_of_choice(yes, no)
+        a, b = self.value_in(yes, kind, kind), self.value_in(no, kind, kind)
+        chosen = self.trace.cast(self.value_of(condition), i.BOOL)
+        made = self.trace.new(kind)
+        self.trace.emit(i.SELECT, kind, dst=made, a=chosen, b=a, c=b)
+        return self.counted(made, (condition, yes, no), COMPARE)
+
+    def shift_left(self, value: int, by: Register, dtype: DTypeLike = np.uint32) -> Register:
+        kind = type_number(dtype)
+        bits = TracedRegister(self, self.trace.cast(self.value_of(by), kind))
+        made = binary_values(self, operator.lshift, i.TYPES[kind].type(value), bits)
+        return self.counted(made, (by,), LOGIC)
+
+    def bits(self, value: Register) -> Register:
+        number = self.value_of(value)
+        if i.SIZE_OF[self.trace.type_of(number)] != 4:
+            raise UntraceableError("the bits of values that have not 4 bytes")
+        made = self.trace.new(i.INT32)
+        self.trace.emit(i.RENAME, i.INT32, dst=made, a=number, dst_reg=made, a_reg=number)
+        return TracedRegister(self, made)
+
+    def fma(self, a: Register, b: Value, c: Value) -> Register:
+        product = TracedRegister(self, binary_values(self, operator.mul, a, b))
+        return self.counted(binary_values(self, operator.add, product, c), (a, b, c), MAD)
+
+    # ------------------------------------------------------------------ control
+    @contextmanager
+    def _inside(self) -> Iterator[None]:
+        """A block, one level further in."""
+        self.block = Block(self.block)
+        self._depth += 1
+        self._levels += 1
+        self.trace.levels = max(self.trace.levels, self._levels)
+        try:
+            yield
+        finally:
+            self._levels -= 1
+            self._depth -= 1
+            self.block.open = False
+            assert self.block.outer is not None
+            self.block = self.block.outer
+
+    def _truth(self, condition: Any) -> int:
+        if not isinstance(condition, TracedRegister):
+            raise UntraceableError("a condition that is no register")
+        return self.value_of(condition)
+
+    @contextmanager
+    def _where(self, condition: Register, otherwise: bool) -> Iterator[None]:
+        holds = self._truth(condition)
+        if otherwise and self.trace.type_of(holds) != i.BOOL:
+            raise UntraceableError("the other side of a condition that is no boolean")
+        if not otherwise:
+            self.alu(None, condition, op=CONTROL)
+        self.trace.emit(i.WHERE, a=self.trace.cast(holds, i.BOOL), x=int(not otherwise))
+        with self._inside():
+            yield
+        self.trace.emit(i.END_WHERE)
+
+    def where(self, condition: Register) -> Any:
+        return self._where(condition, otherwise=False)
+
+    def otherwise(self, condition: Register) -> Any:
+        return self._where(condition, otherwise=True)
+
+    def exit_where(self, condition: Register) -> None:
+        holds = self._truth(condition)
+        if self._depth or self.trace.type_of(holds) != i.BOOL:
+            raise UntraceableError("t.exit_where where it does not belong")
+        self.alu(None, condition, op=CONTROL)
+        self.trace.emit(i.EXIT, a=holds)
+        self._levels += 1
+        self.trace.levels = max(self.trace.levels, self._levels)
+
+    def _twice(self, body: Callable[[], Iterator[Any]]) -> Iterator[Any]:
+        """A loop's body, written down once and run a second time to see that it is the same text."""
+        passes = []
+        begin = len(self.trace.rows)
+        for _ in range(2):
+            first_row, first_value = len(self.trace.rows), len(self.trace.types)
+            try:
+                with self._inside():
+                    yield from body()
+            except GeneratorExit:
+                self._abandoned = "loop"
+                raise
+            passes.append([_relative(row, first_row, first_value) for row in self.trace.rows[first_row:]])
+        if passes[0] != passes[1]:
+            raise UntraceableError("a loop whose text differs from iteration to iteration")
+        del self.trace.rows[begin + len(passes[0]) :]
+
+    def range(self, begin: Value, end: Value = None, step: int = 1) -> Iterator[Any]:
+        begin, end = (0, begin) if end is None else (begin, end)
+        if not isinstance(step, (int, np.integer)) or step < 1:
+            raise UntraceableError("an odd step")
+        if self.unroll > 1 and is_innermost(sys._getframe(1)):
+            raise UntraceableError("an unrolled loop")
+        return self._range(begin, end, int(step))
+
+    def _range(self, begin: Value, end: Value, step: int) -> Iterator[Any]:
+        kinds = [each.type for each in (end, begin) if isinstance(each, TracedRegister)] or [i.INT32]
+        plain = [each for each in (begin, end) if not isinstance(each, Register)]
+        odd = any(isinstance(each, bool) or not isinstance(each, (int, np.integer)) for each in plain)
+        if odd or len(set(kinds)) > 1 or kinds[0] not in (i.INT32, i.INT64):
+            raise UntraceableError("a range whose bounds have other or different types")
+        first, stop = (self.value_in(each, kinds[0], kinds[0]) for each in (begin, end))
+        self.alu(None, begin, end, op=COMPARE)
+        self.spend(1, classes=(CONTROL,))
+        counter, kept = self.trace.new(kinds[0]), self.trace.new(kinds[0])
+        head = self.trace.emit(i.RANGE, kinds[0], dst=counter, a=first, b=stop, c=kept, dst_reg=counter)
+        start = len(self.trace.rows)
+
+        def body() -> Iterator[Any]:
+            yield TracedRegister(self, counter)
+
+        yield from self._twice(body)
+        self.trace.emit(i.RANGE_NEXT, kinds[0], dst=counter, c=kept, dst_reg=counter, y=step, z=start)
+        head[i.Z] = len(self.trace.rows)
+        self.trace.emit(i.END_RANGE)
+
+    def loop_while(self, condition: Callable[[], Register]) -> Iterator[None]:
+        head = self.trace.emit(i.WHILE)
+        start = len(self.trace.rows)
+
+        def body() -> Iterator[None]:
+            holds = condition()
+            truth = self._truth(holds)
+            self.alu(None, holds, op=CONTROL)
+            self.trace.emit(i.WHILE_TEST, a=self.trace.cast(truth, i.BOOL))
+            tests.append(self.trace.rows[-1])
+            yield
+
+        tests: list[list[int]] = []
+        yield from self._twice(body)
+        self.trace.emit(i.WHILE_NEXT, z=start)
+        head[i.Z] = tests[0][i.Z] = len(self.trace.rows)
+        self.trace.emit(i.END_WHILE)
+
+    # ------------------------------------------------------------------ memory
+    def charge(self, index: Value, itemsize: int, tag: int) -> None:
+        """Count the address arithmetic that this index has not paid for when it comes here."""
+        if isinstance(index, Register):
+            bits = {"x": self.trace.address(itemsize | PRODUCT), "y": self.trace.address(address_of(tag, itemsize))}
+            self.trace.emit(i.ADDRESS, cls=MUL, a_reg=self.value_of(index), **bits)
+
+    charge_address = charge
+
+    def access(self, op: int, type: int, index: Value, value: Value = None, **more: int) -> None:
+        """A memory instruction; the value is converted to what the array holds."""
+        if isinstance(index, Register):
+            number = self.value_of(index)
+            element = self.trace.cast(number, i.INT32 if self.trace.type_of(number) == i.INT32 else i.INT64)
+        else:
+            element = self.trace.constant(index, i.INT64, i.INT64 if abs(index) >> 31 else i.INT32)
+        given = -1 if value is None else self.value_in(value, type, type)
+        registers = {"a_reg": self._register_of(index), "b_reg": self._register_of(value)}
+        self.trace.emit(op, type, a=element, b=given, index_type=self.trace.type_of(element), **registers, **more)
+
+    def _array(self, array: DeviceArray, index: Value) -> tuple[int, int]:
+        if not isinstance(array, DeviceArray):
+            raise UntraceableError("memory that is no device array")
+        self.charge(index, array.itemsize, array.tag)
+        return type_number(array.dtype), self.trace.array(array)
+
+    def load(self, array: DeviceArray, index: Value, offset: int = 0) -> Register:
+        kind, number = self._array(array, index)
+        made = self.trace.new(kind)
+        self.access(i.LOAD, kind, index, dst=made, dst_reg=made, x=number, y=int(offset))
+        return TracedRegister(self, made)
+
+    def store(self, array: DeviceArray, index: Value, value: Value, offset: int = 0) -> None:
+        kind, number = self._array(array, index)
+        self.access(i.STORE, kind, index, value, x=number, y=int(offset))
+
+    def _atomic(self, function: Callable[..., Any], array: DeviceArray, index: Value, value: Value, used: bool) -> Any:
+        kind, number = self._array(array, index)
+        which = ATOMICS[function]
+        floating = kind in (i.FLOAT32, i.FLOAT64)
+        if kind in (i.BOOL, i.BYTE) or (floating and which == i.ATOMIC_OR):
+            raise UntraceableError(f"atomics on {array.dtype}")
+        made = self.trace.new(kind)
+        result = {"dst": made, "dst_reg": made} if used else {}
+        self.access(i.ATOMIC, kind, index, value, x=number, z=which, **result)
+        return TracedRegister(self, made) if used else None
+
+    def shared(self, dtype: DTypeLike, length: int) -> Any:
+        address = -(-self.shared_bytes // 128) * 128
+        self.shared_bytes = address + length * np.dtype(dtype).itemsize
+        return TracedSharedArray(self, dtype, length, address)
+
+    def barrier(self) -> None:
+        self.trace.whole_ctas("t.barrier()")
+        self.trace.emit(i.BARRIER)
+
+    def _require_whole_ctas(self, what: str) -> None:
+        self.trace.whole_ctas(what)
+
+    # ------------------------------------------------------------------ warp and CTA
+    def _together(self, which: int, kind: int, value: int, needs: tuple[Value, ...], op: int, **more: int) -> Register:
+        made = self.trace.new(kind)
+        self.trace.emit(i.WARP, self.trace.type_of(value), dst=made, a=value, x=which, **more)
+        return self.counted(made, needs, op)
+
+    def ballot(self, condition: Register) -> Register:
+        holds = self.trace.cast(self.value_of(condition), i.BOOL)
+        if holds != self.value_of(condition):
+            raise UntraceableError("a ballot of what is no boolean")
+        return self._together(i.BALLOT, i.UINT32, holds, (condition,), alu_classes.SHUFFLE)
+
+    def popcount(self, word: Register) -> Register:
+        number = self.value_of(word)
+        if self.trace.type_of(number) not in (i.UINT32, i.INT64):
+            raise UntraceableError("a count of bits of another type")
+        if self.trace.type_of(number) == i.INT64:
+            raise UntraceableError("a count of the bits of 8 bytes")
+        return self._together(i.POPCOUNT, i.INT32, number, (word,), SPECIAL)
+
+    def _network(self, which: int, value: Register, op: int) -> Register:
+        number = self.value_of(value)
+        kind = self.trace.type_of(number)
+        if kind not in (i.INT32, i.INT64, i.FLOAT32, i.FLOAT64):
+            raise UntraceableError(f"a shuffle network of {i.TYPES[kind]}")
+        self._spend_network(value, op)
+        return self._together(which, kind, number, (), op)
+
+    def warp_scan(self, value: Register) -> Register:
+        return self._network(i.SCAN, value, ADD)
+
+    def warp_sum(self, value: Register) -> Register:
+        return self._network(i.SUM, value, ADD)
+
+    def warp_max(self, value: Register) -> Register:
+        return self._network(i.LARGEST, value, MINMAX)
+
+    def shuffle(self, value: Register, lane: Value) -> Register:
+        number = self.value_of(value)
+        if i.SIZE_OF[self.trace.type_of(number)] == 1:
+            raise UntraceableError("a shuffle of bytes")
+        lanes = self.value_in(lane, i.INT64, i.INT64)
+        made = self.trace.type_of(number)
+        return self._together(i.SHUFFLE, made, number, (value, lane), alu_classes.SHUFFLE, b=lanes)
+
+    def warp_any(self, condition: Register) -> Register:
+        holds = self.trace.cast(self.value_of(condition), i.BOOL)
+        return self._together(i.ANY, i.BOOL, holds, (condition,), alu_classes.SHUFFLE)
+
+    def cta_any(self, condition: Register) -> Register:
+        holds = self.trace.cast(self.value_of(condition), i.BOOL)
+        self.alu(None, condition, op=LOGIC)
+        self.barrier()
+        return self._together(i.CTA_ANY, i.BOOL, holds, (), LOGIC)
+
+
+def _type_of_choice(yes: Value, no: Value) -> int:
+    """The type of `t.select`: of the one that is a register, or what NumPy makes of both."""
+    given = [np.ones(1, each.dtype) if isinstance(each, TracedRegister) else each for each in (yes, no)]
+    if isinstance(yes, Register) != isinstance(no, Register):
+        return type_number((yes if isinstance(yes, Register) else no).dtype)
+    return type_number(np.where(np.ones(1, bool), *given).dtype)
+
+
+def _relative(row: list[int], first_row: int, first_value: int) -> tuple[int, ...]:
+    """A row of a loop's body, with its own values and rows numbered from the body's begin."""
+    moved = list(row)
+    for column in (*i.VALUES, *i.REGISTERS):
+        if first_value <= row[column] < i.PINNED:
+            moved[column] = first_value - row[column] - 2  # below -1: no value has such a number
+    if row[i.OP] in (i.WHILE, i.WHILE_TEST, i.WHILE_NEXT, i.RANGE, i.RANGE_NEXT) and row[i.Z]:
+        moved[i.Z] = row[i.Z] - first_row
+    return tuple(moved)

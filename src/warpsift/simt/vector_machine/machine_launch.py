@@ -1,0 +1,202 @@
+"""The vector machine of a GPU: its memory, and how a batch goes through it."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+
+from warpsift.hardware import WARP_SIZE
+from warpsift.simt import recorder as recording
+from warpsift.simt.alu_classes import BESIDE, Program
+from warpsift.simt.collectives import refuse_part_of_a_cta, refuse_shared_index
+from warpsift.simt.global_memory import refuse_index
+from warpsift.simt.memory import DeviceMemory
+from warpsift.simt.recorder import Recorder
+from warpsift.simt.scope import Batch
+from warpsift.simt.threads import LONGEST_RUN
+from warpsift.simt.vector_machine import execute_code, instruction_set as i, run_records as r
+from warpsift.simt.vector_machine.machine_entry import begin_batch, execute, know_program
+
+Views = tuple[np.ndarray, ...]
+NEEDS_BITS, NEED_BITS, CLASS_BITS = 3, 16, 5  # of an instruction in a program, as run_records writes it
+
+
+def views_of(words: np.ndarray) -> Views:
+    """The same bytes as bytes, signed and unsigned integers, long ones, and floating-point numbers of both sizes."""
+    kinds = (np.uint8, np.int32, np.uint32, np.int64, np.float32, np.float64)
+    return tuple(words.view(kind) for kind in kinds)
+
+
+class VectorMachine:
+    def __init__(self, memory: DeviceMemory, recorder: Recorder) -> None:
+        self._memory = views_of(memory.bytes)
+        self._recorder = recorder
+        self._run = np.zeros(LONGEST_RUN + 16, np.int64)
+        self._no_generator = np.random.default_rng(0)
+        self._w = np.zeros(r.REGISTERS, np.int64)
+        self._values: Views = views_of(np.zeros(8, np.uint8))
+        self._shared: Views = views_of(np.zeros(8, np.uint8))
+        self._size = 0  # threads that it has room for
+        self._make_room_for_programs(1 << 13)
+
+    # ------------------------------------------------------------------ a launch
+    def load(self, kernel: i.TracedKernel, threads_per_cta: int, ctas: int) -> None:
+        """Get ready for batches of up to so many CTAs of this kernel."""
+        self._kernel, self._threads_per_cta = kernel, threads_per_cta
+        size = ctas * threads_per_cta
+        if size > self._size:
+            self._size = size
+            self._pool = np.zeros(r.LEVELS * size, np.int32)
+            self._pool[:size] = np.arange(size)
+            self._first = np.zeros(size // WARP_SIZE + 2, np.int64)
+            self._held = np.zeros(WARP_SIZE, np.int64)
+            self._open_log()
+        self._stride = 8 * self._size
+        if self._values[0].size < (kernel.slots + 1) * self._stride:
+            self._values = views_of(np.zeros((kernel.slots + 1) * self._stride, np.uint8))
+        if self._shared[0].size < 8 * ctas * kernel.shared_words:
+            self._shared = views_of(np.zeros(8 * ctas * kernel.shared_words, np.uint8))
+        if self._w.size < r.REGISTERS + kernel.registers * r.REGISTER_WORDS:
+            words, self._w = self._w, np.zeros(r.REGISTERS + 2 * kernel.registers * r.REGISTER_WORDS, np.int64)
+            self._w[: words.size] = words
+        for slot, value in kernel.constants:
+            self._fill(slot, np.full(size, value))
+        shape = np.arange(size)
+        for name, numbers in (("lane", shape % WARP_SIZE), ("in_cta", shape % threads_per_cta)):
+            if name in kernel.special:
+                self._fill(kernel.special[name], numbers.astype(np.int32))
+        self._learn_programs()
+
+    def _fill(self, slot: int, values: np.ndarray) -> None:
+        begin = slot * self._stride
+        self._values[0][begin : begin + values.nbytes] = values.view(np.uint8)
+
+    def run(self, batch: Batch) -> None:
+        """Run the kernel for a batch of CTAs."""
+        kernel, ctas = self._kernel, batch.cta_numbers.size
+        special = kernel.special
+        if "id" in special:
+            ids = batch.cta_numbers[:, None] * self._threads_per_cta + np.arange(self._threads_per_cta)
+            self._fill(special["id"], ids.astype(np.int32).reshape(-1))
+        if "cta" in special:
+            self._fill(special["cta"], batch.cta_numbers.astype(np.int32)[batch.shape.cta])
+        self._shared[3][: ctas * kernel.shared_words] = 0
+        self._warp_numbers.append(batch.warp_numbers)
+        begin_batch(self._w, kernel.registers, batch.size, self._warps)
+        self._warps += batch.warp_numbers.size
+        shape = (self._threads_per_cta, ctas, self._stride, kernel.slots * self._stride)
+        tables = (kernel.classes, kernel.arrays, kernel.shared, self._first, self._held)
+        generator = batch.rng if kernel.atomics else self._no_generator
+        while True:
+            stopped = execute(
+                kernel.code, self._w, self._run, self._log, self._programs,
+                self._values, self._memory, self._shared, tables, shape, generator,
+            )  # fmt: skip
+            if stopped == execute_code.DONE:
+                return
+            if stopped == execute_code.LOG_FULL:
+                self.hand_on()
+                self._warp_numbers.append(batch.warp_numbers)
+                self._warps = batch.warp_numbers.size
+                self._w[r.WARPS_BEGIN] = 0
+            elif stopped == execute_code.PROGRAMS_FULL:
+                self._make_room_for_programs(4 * self._programs[1].size)
+            else:
+                self._refuse(stopped)
+
+    def _refuse(self, stopped: int) -> NoReturn:
+        row, wrong = self._kernel.code[self._w[r.PC] - 1], int(self._w[r.WRONG])
+        if stopped == execute_code.PART_OF_A_CTA:
+            refuse_part_of_a_cta(self._kernel.reached[wrong])
+        if stopped == execute_code.OUTSIDE_SHARED:
+            refuse_shared_index(wrong, int(self._kernel.shared[row[i.X], i.LENGTH]))
+        refuse_index(self._kernel.names[row[i.X]], wrong, int(self._kernel.arrays[row[i.X], i.LENGTH]))
+
+    # ------------------------------------------------------------------ the log
+    def _open_log(self) -> None:
+        elements = max(recording.LOGGED_ELEMENTS, 2 * self._size)
+        rows = max(recording.LOGGED_ROWS, 2 * execute_code.ROWS_AT_ONCE)
+        self._log = (
+            np.empty((rows, recording.LOG_COLUMNS), np.int64),
+            np.empty((rows, 2), np.int64),
+            np.empty(elements, np.int32),
+            np.empty(elements, np.int32),
+            self._pool,
+        )
+        self._empty_log()
+
+    def _empty_log(self) -> None:
+        self._w[[r.LOG_ROWS, r.LOG_ELEMENTS, r.LOG_SCOPES, r.LOG_INDEX]] = 0
+        self._w[r.LOGGED : r.LOGGED + r.LEVELS] = -1
+        self._warp_numbers: list[np.ndarray] = []
+        self._warps = 0
+
+    def hand_on(self) -> None:
+        """Give the recorder what is in the log."""
+        w = self._w
+        rows, scopes, index, elements, _ = self._log
+        self._tell_programs()
+        if w[r.LOG_ROWS]:
+            self._recorder.keep(
+                rows[: w[r.LOG_ROWS]].copy(),
+                scopes[: w[r.LOG_SCOPES]],
+                index[: w[r.LOG_INDEX]],
+                np.concatenate(self._warp_numbers),
+                elements[: w[r.LOG_ELEMENTS]].copy(),
+            )
+        self._recorder.expect(self._size)
+        self._empty_log()
+
+    def forget(self) -> None:
+        """Drop what a kernel has left that ended in an error."""
+        if self._size:
+            self._empty_log()
+
+    # ------------------------------------------------------------------ programs
+    def _make_room_for_programs(self, programs: int) -> None:
+        room = execute_code.RUNS_AT_ONCE * (LONGEST_RUN + 8)
+        words = np.zeros(room + 64 * programs, np.int64)
+        before = getattr(self, "_programs", None)
+        if before is not None and before[0].size > words.size // 2:
+            words = np.zeros(2 * before[0].size, np.int64)
+        self._programs = (words, np.zeros(programs, np.int64), np.full(4 * programs, -1, np.int64))
+        known = self._recorder.programs.known if before is None else self._tell_programs(before)
+        self._w[r.PROGRAMS], self._w[r.PROGRAM_WORDS] = 1, 0  # number 0 says nothing
+        current, count = self._run.copy(), self._w[r.COUNT]
+        for program in known[1:]:
+            know_program(self._w, self._run, self._programs, _encoded(program))
+        self._run[:], self._w[r.COUNT] = current, count
+
+    def _learn_programs(self) -> None:
+        """Programs that the recorder has met elsewhere."""
+        for program in self._recorder.programs.known[self._w[r.PROGRAMS] :]:
+            know_program(self._w, self._run, self._programs, _encoded(program))
+
+    def _tell_programs(self, kept: tuple[np.ndarray, ...] | None = None) -> tuple[Program, ...]:
+        """Give the recorder the programs that it does not know yet; gives all."""
+        words, starts, _ = kept or self._programs
+        known = self._recorder.programs
+        for number in range(len(known.known), int(self._w[r.PROGRAMS])):
+            known.number(_decoded(words[starts[number] : starts[number + 1]].tolist()))
+        return known.known
+
+
+def _encoded(program: Program) -> np.ndarray:
+    words = []
+    for kind, *needs in program:
+        beside = needs == [BESIDE]
+        word = kind | (r.BESIDE if beside else len(needs)) << CLASS_BITS
+        for place, need in enumerate(() if beside else needs):
+            word |= need << (CLASS_BITS + NEEDS_BITS + NEED_BITS * place)
+        words.append(word)
+    return np.array(words, np.int64)
+
+
+def _decoded(words: list[int]) -> Program:
+    steps = []
+    for word in words:
+        kind, count = word & 31, word >> CLASS_BITS & 7
+        places = (word >> (CLASS_BITS + NEEDS_BITS + NEED_BITS * k) & 0xFFFF for k in range(count))
+        steps.append((kind, BESIDE) if count == r.BESIDE else (kind, *places))
+    return tuple(steps)

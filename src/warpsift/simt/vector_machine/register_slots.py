@@ -1,0 +1,79 @@
+"""Where the values of a traced kernel lie: values that are not needed at the same time share a place.
+
+So the machine's values stay few, and in the host's cache. A value lives from the row that makes it to the last row that
+uses it; if that row is in a loop that began after the value was made, to the end of the loop, since the next iteration
+uses it again. Constants and special registers keep their places.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from warpsift.simt.vector_machine import instruction_set as i
+
+_LOOPS = {i.WHILE: i.END_WHILE, i.RANGE: i.END_RANGE}
+
+
+def placed(code: np.ndarray, values: int, pinned: int) -> tuple[np.ndarray, int]:
+    """The code with places for values and plain numbers of registers, and how many places there are."""
+    result = code.copy()
+    kept = code >= i.PINNED
+    kept[:, [c for c in range(i.COLUMNS) if c not in (*i.VALUES, *i.REGISTERS)]] = False
+    born, last = _lives(np.where(kept, -1, code), values)
+    place = np.full(values, -1)
+    slots, free = pinned, []
+    starting, ending = _by_row(born, len(code)), _by_row(last, len(code))
+    for row in range(len(code)):
+        for number in starting[row]:  # before anything is let go: a result never shares with its operands
+            if not free:
+                free.append(slots)
+                slots += 1
+            place[number] = free.pop()
+        free += [int(place[number]) for number in ending[row]]
+    for column in i.VALUES:
+        used = (code[:, column] >= 0) & ~kept[:, column]
+        result[used, column] = place[code[used, column]]
+        result[kept[:, column], column] -= i.PINNED
+    for column in i.REGISTERS:  # those of constants behind the others
+        result[kept[:, column], column] += values - i.PINNED
+    return result, slots
+
+
+def _by_row(rows: np.ndarray, count: int) -> list[list[int]]:
+    """The values of each row."""
+    found: list[list[int]] = [[] for _ in range(count)]
+    for number, row in enumerate(rows.tolist()):
+        if row >= 0:
+            found[row].append(number)
+    return found
+
+
+def _lives(code: np.ndarray, values: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first and the last row of each value; -1: never."""
+    begins, ends = _loops(code)
+    born = np.full(values, -1)
+    last = np.full(values, -1)
+    for row in range(len(code)):
+        for column in i.VALUES:
+            number = code[row, column]
+            if number < 0:
+                continue
+            if born[number] < 0:
+                born[number] = row
+            until = row
+            for begin, end in zip(begins, ends, strict=True):  # outermost first
+                if born[number] < begin <= row <= end:
+                    until = end
+                    break
+            last[number] = max(last[number], until)
+        if code[row, i.OP] == i.RANGE:  # counter and end are used by RANGE_NEXT, whatever the body does
+            for column in (i.DST, i.C):
+                number = code[row, column]
+                last[number] = max(last[number], code[row, i.Z])
+    return born, last
+
+
+def _loops(code: np.ndarray) -> tuple[list[int], list[int]]:
+    """First and last rows of loops, outer ones before inner ones."""
+    begins = [row for row in range(len(code)) if code[row, i.OP] in _LOOPS]
+    return begins, [int(code[row, i.Z]) for row in begins]
