@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +14,10 @@ TYPE_OF = {kind: number for number, kind in enumerate(TYPES)}
 SIZE_OF = tuple(kind.itemsize for kind in TYPES)
 
 # Columns of a row. `DST`, `A`, `B`, `C` are where values lie; `*_REG` the registers that they belong to, whose waits and
-# dependences count (-1: a constant, or a value on the way between two types). What X, Y, Z mean is said below.
-COLUMNS = 16
-(OP, TYPE, DST, A, B, C, DST_REG, A_REG, B_REG, C_REG, CLASS, FLOAT, X, Y, Z, INDEX_TYPE) = range(COLUMNS)
+# dependences count (-1: a constant, or a value on the way between two types). STRETCH: the code (value_code) that computes
+# this row's values and those of the rows that follow, or -1. What X, Y, Z mean is said below.
+COLUMNS = 17
+(OP, TYPE, DST, A, B, C, DST_REG, A_REG, B_REG, C_REG, CLASS, FLOAT, X, Y, Z, INDEX_TYPE, STRETCH) = range(COLUMNS)
 PINNED = 1 << 30  # numbers of values from here on are constants and special registers, while a kernel is traced
 VALUES, REGISTERS = (DST, A, B, C), (DST_REG, A_REG, B_REG, C_REG)
 
@@ -76,6 +78,7 @@ class TracedKernel:
     """A kernel as the machine runs it, for the launches that it was traced for."""
 
     code: np.ndarray
+    stretches: list[Any]  # what its instructions compute: value_code.Stretch
     classes: np.ndarray  # of SPEND
     arrays: np.ndarray
     shared: np.ndarray

@@ -42,6 +42,9 @@ ATOMICS = {
 }
 
 
+NETWORKS = {i.SCAN: (i.INT32, i.INT64), i.SUM: (i.INT32, i.FLOAT32), i.LARGEST: (i.INT32, i.FLOAT32)}  # in warp_loops
+
+
 class _Unknown:
     """What is known only when a batch runs."""
 
@@ -386,7 +389,8 @@ class TracedThreads(CollectiveThreads):
         kind, number = self._array(array, index)
         which = ATOMICS[function]
         floating = kind in (i.FLOAT32, i.FLOAT64)
-        if kind in (i.BOOL, i.BYTE) or (floating and which == i.ATOMIC_OR):
+        wide = kind in (i.INT64, i.FLOAT64) and which != i.ATOMIC_ADD
+        if kind in (i.BOOL, i.BYTE) or wide or (floating and which == i.ATOMIC_OR):
             raise UntraceableError(f"atomics on {array.dtype}")
         made = self.trace.new(kind)
         result = {"dst": made, "dst_reg": made} if used else {}
@@ -428,7 +432,7 @@ class TracedThreads(CollectiveThreads):
     def _network(self, which: int, value: Register, op: int) -> Register:
         number = self.value_of(value)
         kind = self.trace.type_of(number)
-        if kind not in (i.INT32, i.INT64, i.FLOAT32, i.FLOAT64):
+        if kind not in NETWORKS[which]:
             raise UntraceableError(f"a shuffle network of {i.TYPES[kind]}")
         self._spend_network(value, op)
         return self._together(which, kind, number, (), op)

@@ -16,27 +16,21 @@ from warpsift.simt.recorder import Recorder
 from warpsift.simt.scope import Batch
 from warpsift.simt.threads import LONGEST_RUN
 from warpsift.simt.vector_machine import execute_code, instruction_set as i, run_records as r
+from warpsift.simt.vector_machine.value_code import loaded
+from warpsift.simt.vector_machine.warp_order import WORDS, words_of
 from warpsift.simt.vector_machine.machine_entry import begin_batch, execute, know_program
 
-Views = tuple[np.ndarray, ...]
 NEEDS_BITS, NEED_BITS, CLASS_BITS = 3, 16, 5  # of an instruction in a program, as run_records writes it
-
-
-def views_of(words: np.ndarray) -> Views:
-    """The same bytes as bytes, signed and unsigned integers, long ones, and floating-point numbers of both sizes."""
-    kinds = (np.uint8, np.int32, np.uint32, np.int64, np.float32, np.float64)
-    return tuple(words.view(kind) for kind in kinds)
 
 
 class VectorMachine:
     def __init__(self, memory: DeviceMemory, recorder: Recorder) -> None:
-        self._memory = views_of(memory.bytes)
+        self._memory = memory.bytes
         self._recorder = recorder
         self._run = np.zeros(LONGEST_RUN + 16, np.int64)
-        self._no_generator = np.random.default_rng(0)
+        self._no_generator = np.zeros(WORDS, np.uint64)
         self._w = np.zeros(r.REGISTERS, np.int64)
-        self._values: Views = views_of(np.zeros(8, np.uint8))
-        self._shared: Views = views_of(np.zeros(8, np.uint8))
+        self._values = self._shared = np.zeros(0, np.int64)
         self._size = 0  # threads that it has room for
         self._make_room_for_programs(1 << 13)
 
@@ -47,19 +41,19 @@ class VectorMachine:
         size = ctas * threads_per_cta
         if size > self._size:
             self._size = size
-            self._pool = np.zeros(r.LEVELS * size, np.int32)
+            self._pool = np.zeros(r.LEVELS * size, np.uint32)
             self._pool[:size] = np.arange(size)
-            self._first = np.zeros(size // WARP_SIZE + 2, np.int64)
-            self._held = np.zeros(WARP_SIZE, np.int64)
+            self._first, self._order = np.zeros((2, size // WARP_SIZE + 2), np.int64)
+            self._moved = np.zeros(size, np.int32)
             self._open_log()
-        self._stride = 8 * self._size
-        if self._values[0].size < (kernel.slots + 1) * self._stride:
-            self._values = views_of(np.zeros((kernel.slots + 1) * self._stride, np.uint8))
-        if self._shared[0].size < 8 * ctas * kernel.shared_words:
-            self._shared = views_of(np.zeros(8 * ctas * kernel.shared_words, np.uint8))
+        if self._values.size < (kernel.slots + 1) * self._size:
+            self._values = np.zeros((kernel.slots + 1) * self._size, np.int64)
+        if self._shared.size < ctas * kernel.shared_words:
+            self._shared = np.zeros(ctas * kernel.shared_words, np.int64)
         if self._w.size < r.REGISTERS + kernel.registers * r.REGISTER_WORDS:
             words, self._w = self._w, np.zeros(r.REGISTERS + 2 * kernel.registers * r.REGISTER_WORDS, np.int64)
             self._w[: words.size] = words
+        self._stretches, self._stretch_places = loaded(kernel.stretches)
         for slot, value in kernel.constants:
             self._fill(slot, np.full(size, value))
         shape = np.arange(size)
@@ -69,8 +63,7 @@ class VectorMachine:
         self._learn_programs()
 
     def _fill(self, slot: int, values: np.ndarray) -> None:
-        begin = slot * self._stride
-        self._values[0][begin : begin + values.nbytes] = values.view(np.uint8)
+        self._values[slot * self._size : (slot + 1) * self._size].view(values.dtype)[: values.size] = values
 
     def run(self, batch: Batch) -> None:
         """Run the kernel for a batch of CTAs."""
@@ -81,18 +74,15 @@ class VectorMachine:
             self._fill(special["id"], ids.astype(np.int32).reshape(-1))
         if "cta" in special:
             self._fill(special["cta"], batch.cta_numbers.astype(np.int32)[batch.shape.cta])
-        self._shared[3][: ctas * kernel.shared_words] = 0
+        self._shared[: ctas * kernel.shared_words] = 0
         self._warp_numbers.append(batch.warp_numbers)
         begin_batch(self._w, kernel.registers, batch.size, self._warps)
         self._warps += batch.warp_numbers.size
-        shape = (self._threads_per_cta, ctas, self._stride, kernel.slots * self._stride)
-        tables = (kernel.classes, kernel.arrays, kernel.shared, self._first, self._held)
-        generator = batch.rng if kernel.atomics else self._no_generator
+        host = self._host(ctas)
+        tables = (kernel.classes, kernel.arrays, kernel.shared, self._order, self._first, self._stretches)
+        generator = words_of(batch.rng) if kernel.atomics else self._no_generator
         while True:
-            stopped = execute(
-                kernel.code, self._w, self._run, self._log, self._programs,
-                self._values, self._memory, self._shared, tables, shape, generator,
-            )  # fmt: skip
+            stopped = execute(kernel.code, self._w, self._run, self._log, self._programs, host, tables, generator)
             if stopped == execute_code.DONE:
                 return
             if stopped == execute_code.LOG_FULL:
@@ -104,6 +94,19 @@ class VectorMachine:
                 self._make_room_for_programs(4 * self._programs[1].size)
             else:
                 self._refuse(stopped)
+
+    def _host(self, ctas: int) -> np.ndarray:
+        """Where everything lies, and what the batch is like: execute_code.VALUES and so on."""
+        threads, stride = self._threads_per_cta, 8 * self._size
+        values, shared, pool, elements, moved = (
+            each.ctypes.data for each in (self._values, self._shared, self._pool, self._log[3], self._moved)
+        )
+        truth = values + self._kernel.slots * stride
+        device, places = self._memory.ctypes.data, self._stretch_places.ctypes.data
+        return np.array(
+            [values, device, shared, pool, 4 * self._size, elements, moved, truth, stride, threads, ctas, places],
+            np.int64,
+        )
 
     def _refuse(self, stopped: int) -> NoReturn:
         row, wrong = self._kernel.code[self._w[r.PC] - 1], int(self._w[r.WRONG])

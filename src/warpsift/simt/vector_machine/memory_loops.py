@@ -1,7 +1,7 @@
 """Memory as the machine sees it: element numbers into the log, then elements between memory and registers.
 
-`values`, `memory` and `shared` are each the same bytes in six types, as in `value_loops`. Every access writes the element
-numbers of its threads to the recorder's log first, and takes them from there.
+Addresses are those of the host, as in `value_loops`; `elements` is where an access finds the element numbers of its
+threads, in the recorder's log.
 """
 
 from __future__ import annotations
@@ -11,154 +11,156 @@ from numba import njit
 from numba.extending import register_jitable
 
 from warpsift.simt.vector_machine import instruction_set as i
-from warpsift.simt.vector_machine.value_loops import OPTIONS, convert
+from warpsift.simt.vector_machine.thread_values import AT, OPTIONS, ints_at, longs_at, words_at
+
+
+def _numbers(kind):
+    at = AT[kind]
+
+    @njit(**OPTIONS)
+    def loop(source, elements, low, high, index, n, dense):
+        numbers, written = at(source, n), ints_at(elements, n)
+        outside = False
+        if dense:
+            for k in range(n):
+                outside |= (numbers[k] < low) | (numbers[k] >= high)
+                written[k] = numbers[k]
+        else:
+            threads = words_at(index, n)
+            for k in range(n):
+                element = numbers[threads[k]]
+                outside |= (element < low) | (element >= high)
+                written[k] = element
+        return outside
+
+    return loop
+
+
+_numbers_int, _numbers_long = _numbers(i.INT32), _numbers(i.INT64)
 
 
 @njit(**OPTIONS)
-def _numbers(source, a, elements, at, limits, index, n, dense):
-    """Write element numbers down; gives the place of the first thread whose element lies outside, or n."""
+def element_numbers(kind, source, elements, limits, index, n, dense):
+    """Write element numbers down; gives whether any lies outside of `limits`, from the first to below the second."""
     low, high = limits
-    for k in range(n):
-        element = np.int64(source[a + (np.int64(k) if dense else np.int64(index[k]))])
-        if element < low or element >= high:
-            return np.int64(k)
-        elements[at + k] = element
-    return np.int64(n)
+    if kind == i.INT32:
+        return _numbers_int(source, elements, low, high, index, n, dense)
+    return _numbers_long(source, elements, low, high, index, n, dense)
 
 
 @njit(**OPTIONS)
-def element_numbers(values, row, a, elements, at, limits, index, n, dense):
-    if row[i.INDEX_TYPE] == i.INT32:
-        return _numbers(values[1], a >> 2, elements, at, limits, index, n, dense)
-    return _numbers(values[3], a >> 3, elements, at, limits, index, n, dense)
-
-
-@njit(**OPTIONS)
-def largest(values, row, a, index, n, dense):
-    """The largest element number of the active threads."""
+def wrong_element(kind, source, limits, index, n, first):
+    """Of the threads whose elements lie outside: the first one's element number, or the largest of all threads."""
+    low, high = limits
+    threads = words_at(index, n)
     found = np.int64(-(1 << 62))
     for k in range(n):
-        p = np.int64(k) if dense else np.int64(index[k])
-        element = np.int64(values[1][(a >> 2) + p]) if row[i.INDEX_TYPE] == i.INT32 else values[3][(a >> 3) + p]
+        p = threads[k]
+        element = np.int64(ints_at(source, n)[p]) if kind == i.INT32 else longs_at(source, n)[p]
+        if first and (element < low or element >= high):
+            return element
         found = max(found, element)
     return found
 
 
-@njit(**OPTIONS)
-def wrong_element(values, row, a, place, index, dense):
-    """The element number of the thread at this place."""
-    p = np.int64(place) if dense else np.int64(index[place])
-    return np.int64(values[1][(a >> 2) + p]) if row[i.INDEX_TYPE] == i.INT32 else values[3][(a >> 3) + p]
+def _gather(kind):
+    at = AT[kind]
+
+    @njit(**OPTIONS)
+    def loop(d, base, elements, index, n, dense):
+        values, memory, numbers = at(d, n), at(base, n), ints_at(elements, n)
+        if dense:
+            for k in range(n):
+                values[k] = memory[np.uint64(np.int64(numbers[k]))]
+        else:
+            threads = words_at(index, n)
+            for k in range(n):
+                values[threads[k]] = memory[np.uint64(np.int64(numbers[k]))]
+
+    return loop
+
+
+def _scatter(kind):
+    at = AT[kind]
+
+    @njit(**OPTIONS)
+    def loop(b, base, elements, index, n, dense):
+        values, memory, numbers = at(b, n), at(base, n), ints_at(elements, n)
+        if dense:
+            for k in range(n):
+                memory[np.uint64(np.int64(numbers[k]))] = values[k]
+        else:
+            threads = words_at(index, n)
+            for k in range(n):
+                memory[np.uint64(np.int64(numbers[k]))] = values[threads[k]]
+
+    return loop
+
+
+def _by_size(kinds):
+    """The same for elements of 1, 4 and 8 bytes."""
+    byte, word, long = (kinds(kind) for kind in (i.BYTE, i.UINT32, i.INT64))
+
+    @njit(**OPTIONS)
+    def loop(size, values, base, elements, index, n, dense):
+        if size == 4:
+            word(values, base, elements, index, n, dense)
+        elif size == 8:
+            long(values, base, elements, index, n, dense)
+        else:
+            byte(values, base, elements, index, n, dense)
+
+    return loop
+
+
+gather = _by_size(_gather)  # values = memory[elements]
+scatter = _by_size(_scatter)  # memory[elements] = values; of several threads on one element the last wins
 
 
 @njit(**OPTIONS)
-def _gather(view, d, memory, base, elements, at, index, n, dense):
-    if dense:
-        for k in range(n):
-            view[d + k] = memory[base + elements[at + k]]
-    else:
-        for k in range(n):
-            view[d + index[k]] = memory[base + elements[at + k]]
-
-
-@njit(**OPTIONS)
-def gather(values, size, d, memory, base, elements, at, index, n, dense):
-    """values = memory[elements], elements of `size` bytes; `d` and `base` in bytes."""
-    if size == 4:
-        _gather(values[2], d >> 2, memory[2], base >> 2, elements, at, index, n, dense)
-    elif size == 8:
-        _gather(values[3], d >> 3, memory[3], base >> 3, elements, at, index, n, dense)
-    else:
-        _gather(values[0], d, memory[0], base, elements, at, index, n, dense)
-
-
-@njit(**OPTIONS)
-def _scatter(view, b, memory, base, elements, at, index, n, dense):
-    if dense:
-        for k in range(n):
-            memory[base + elements[at + k]] = view[b + k]
-    else:
-        for k in range(n):
-            memory[base + elements[at + k]] = view[b + index[k]]
-
-
-@njit(**OPTIONS)
-def scatter(values, size, b, memory, base, elements, at, index, n, dense):
-    """memory[elements] = values; of several threads on one element the last wins."""
-    if size == 4:
-        _scatter(values[2], b >> 2, memory[2], base >> 2, elements, at, index, n, dense)
-    elif size == 8:
-        _scatter(values[3], b >> 3, memory[3], base >> 3, elements, at, index, n, dense)
-    else:
-        _scatter(values[0], b, memory[0], base, elements, at, index, n, dense)
-
-
-@njit(**OPTIONS)
-def _shared_gather(view, d, memory, base, elements, at, per_cta, index, n):
-    threads, length = per_cta
+def of_each_cta(elements, moved, length, threads_per_cta, index, n):
+    """Element numbers of an array per CTA as those of one array for all: `length` elements of each CTA in turn."""
+    numbers, result, threads = ints_at(elements, n), ints_at(moved, n), words_at(index, n)
+    last, base = np.int64(-1), np.int64(0)
+    end = np.int64(0)
     for k in range(n):
-        p = np.int64(index[k])
-        view[d + p] = memory[base + (p // threads) * length + elements[at + k]]
+        p = np.int64(threads[k])
+        if p >= end:  # threads ascend, so that a CTA's stand together
+            last = p // threads_per_cta
+            base, end = last * length, (last + 1) * threads_per_cta
+        result[k] = base + numbers[k]
 
 
 @njit(**OPTIONS)
-def shared_gather(values, size, d, memory, base, elements, at, per_cta, index, n):
-    """`gather` from the array of each thread's own CTA; `per_cta`: threads, elements."""
-    if size == 4:
-        _shared_gather(values[2], d >> 2, memory[2], base >> 2, elements, at, per_cta, index, n)
-    elif size == 8:
-        _shared_gather(values[3], d >> 3, memory[3], base >> 3, elements, at, per_cta, index, n)
-    else:
-        _shared_gather(values[0], d, memory[0], base, elements, at, per_cta, index, n)
-
-
-@njit(**OPTIONS)
-def _shared_scatter(view, b, memory, base, elements, at, per_cta, index, n):
-    threads, length = per_cta
-    for k in range(n):
-        p = np.int64(index[k])
-        memory[base + (p // threads) * length + elements[at + k]] = view[b + p]
-
-
-@njit(**OPTIONS)
-def shared_scatter(values, size, b, memory, base, elements, at, per_cta, index, n):
-    if size == 4:
-        _shared_scatter(values[2], b >> 2, memory[2], base >> 2, elements, at, per_cta, index, n)
-    elif size == 8:
-        _shared_scatter(values[3], b >> 3, memory[3], base >> 3, elements, at, per_cta, index, n)
-    else:
-        _shared_scatter(values[0], b, memory[0], base, elements, at, per_cta, index, n)
-
-
-@njit(**OPTIONS)
-def shared_exchange(values, size, places, memory, base, elements, at, per_cta, index, n):
-    """Warp after warp: all lanes read into the first place, then all write from the second."""
-    d, b = places
+def exchange(size, d, b, base, elements, index, n):
+    """Warp after warp: all lanes read, then all lanes write."""
+    threads = words_at(index, n)
     k = 0
     while k < n:
         end = k + 1
-        while end < n and index[end] >> 5 == index[k] >> 5:
+        while end < n and threads[end] >> 5 == threads[k] >> 5:
             end += 1
-        warp = index[k:end]
-        shared_gather(values, size, d, memory, base, elements, at + k, per_cta, warp, end - k)
-        shared_scatter(values, size, b, memory, base, elements, at + k, per_cta, warp, end - k)
+        gather(size, d, base, elements + 4 * k, index + 4 * k, end - k, False)
+        scatter(size, b, base, elements + 4 * k, index + 4 * k, end - k, False)
         k = end
 
 
-def _atomic(changed):
+def _atomic(changed, kind):
+    at = AT[kind]
+
     @njit(**OPTIONS)
-    def apply(view, places, memory, base, elements, at, index, n, order, first):
-        d, b = places
+    def loop(d, b, base, elements, index, n, order, first):
+        values, memory, numbers, threads = at(b, n), at(base, n), ints_at(elements, n), words_at(index, n)
+        old_values = at(d if d >= 0 else b, n)
         for w in order:
             for k in range(first[w], first[w + 1]):
-                p = np.int64(index[k])
-                where = base + elements[at + k]
+                p, where = threads[k], np.uint64(np.int64(numbers[k]))
                 old = memory[where]
-                memory[where] = changed(old, view[b + p])
+                memory[where] = changed(old, values[p])
                 if d >= 0:
-                    view[d + p] = old
+                    old_values[p] = old
 
-    return apply
+    return loop
 
 
 @register_jitable
@@ -181,53 +183,40 @@ def _bits(old, operand):
     return old | operand
 
 
-_atomic_add, _atomic_min, _atomic_max, _atomic_or = (_atomic(each) for each in (_sum, _least, _largest, _bits))
+_add_int, _min_int, _max_int = (_atomic(each, i.INT32) for each in (_sum, _least, _largest))
+_add_float, _min_float, _max_float = (_atomic(each, i.FLOAT32) for each in (_sum, _least, _largest))
+_min_word, _max_word, _or_word = (_atomic(each, i.UINT32) for each in (_least, _largest, _bits))
+_add_long, _add_double = _atomic(_sum, i.INT64), _atomic(_sum, i.FLOAT64)
 
 
 @njit(**OPTIONS)
-def _ordered(view, which, places, memory, base, elements, at, index, n, order, first):
-    if which == i.ATOMIC_ADD:
-        _atomic_add(view, places, memory, base, elements, at, index, n, order, first)
-    elif which == i.ATOMIC_MIN:
-        _atomic_min(view, places, memory, base, elements, at, index, n, order, first)
-    else:
-        _atomic_max(view, places, memory, base, elements, at, index, n, order, first)
+def atomics(row, d, b, base, elements, index, n, order, first):
+    """Read-modify-write, warps in the given order, lanes of a warp in theirs; `first`: where each warp begins.
 
-
-@njit(**OPTIONS)
-def _scaled(places, shift):
-    d, b = places
-    return (d >> shift if d >= 0 else d, b >> shift)
-
-
-@njit(**OPTIONS)
-def atomics(values, row, places, memory, base, elements, at, index, n, order, first):
-    """Read-modify-write, warps in the given order, lanes of a warp in theirs; `first`: where each warp begins."""
+    Old values go to `d`, unless that is negative. The tracer knows which kinds there are.
+    """
     kind, which = row[i.TYPE], row[i.Z]
-    half, full = _scaled(places, 2), _scaled(places, 3)
     if which == i.ATOMIC_OR:
-        if i.SIZE_OF[kind] == 4:
-            _atomic_or(values[2], half, memory[2], base >> 2, elements, at, index, n, order, first)
-        else:
-            _atomic_or(values[3], full, memory[3], base >> 3, elements, at, index, n, order, first)
-    elif kind == i.INT32:
-        _ordered(values[1], which, half, memory[1], base >> 2, elements, at, index, n, order, first)
-    elif kind == i.UINT32:
-        _ordered(values[2], which, half, memory[2], base >> 2, elements, at, index, n, order, first)
+        _or_word(d, b, base, elements, index, n, order, first)
     elif kind == i.INT64:
-        _ordered(values[3], which, full, memory[3], base >> 3, elements, at, index, n, order, first)
+        _add_long(d, b, base, elements, index, n, order, first)
+    elif kind == i.FLOAT64:
+        _add_double(d, b, base, elements, index, n, order, first)
     elif kind == i.FLOAT32:
-        _ordered(values[4], which, half, memory[4], base >> 2, elements, at, index, n, order, first)
+        if which == i.ATOMIC_ADD:
+            _add_float(d, b, base, elements, index, n, order, first)
+        elif which == i.ATOMIC_MIN:
+            _min_float(d, b, base, elements, index, n, order, first)
+        else:
+            _max_float(d, b, base, elements, index, n, order, first)
+    elif which == i.ATOMIC_ADD:
+        _add_int(d, b, base, elements, index, n, order, first)
+    elif kind == i.UINT32:
+        if which == i.ATOMIC_MIN:
+            _min_word(d, b, base, elements, index, n, order, first)
+        else:
+            _max_word(d, b, base, elements, index, n, order, first)
+    elif which == i.ATOMIC_MIN:
+        _min_int(d, b, base, elements, index, n, order, first)
     else:
-        _ordered(values[5], which, full, memory[5], base >> 3, elements, at, index, n, order, first)
-
-
-@njit(**OPTIONS)
-def copy(values, size, d, a, index, n, dense):
-    """values = other values of the same size."""
-    if size == 4:
-        convert(values[2], d >> 2, values[2], a >> 2, index, n, dense)
-    elif size == 8:
-        convert(values[3], d >> 3, values[3], a >> 3, index, n, dense)
-    else:
-        convert(values[0], d, values[0], a, index, n, dense)
+        _max_int(d, b, base, elements, index, n, order, first)

@@ -10,16 +10,18 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.simt.vector_machine import instruction_set as i
+from warpsift.simt.vector_machine.value_stretches import Rows
 
-_LOOPS = {i.WHILE: i.END_WHILE, i.RANGE: i.END_RANGE}
 
+def placed(code: np.ndarray, rows: Rows, values: int, pinned: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """The code with places for values and plain numbers of registers, the place of each value, how many there are.
 
-def placed(code: np.ndarray, values: int, pinned: int) -> tuple[np.ndarray, int]:
-    """The code with places for values and plain numbers of registers, and how many places there are."""
+    The rows of a stretch happen at once, so that what it makes has no place of what it uses.
+    """
     result = code.copy()
     kept = code >= i.PINNED
     kept[:, [c for c in range(i.COLUMNS) if c not in (*i.VALUES, *i.REGISTERS)]] = False
-    born, last = _lives(np.where(kept, -1, code), values)
+    born, last = _lives(np.where(kept, -1, code), rows, values)
     place = np.full(values, -1)
     slots, free = pinned, []
     starting, ending = _by_row(born, len(code)), _by_row(last, len(code))
@@ -36,7 +38,7 @@ def placed(code: np.ndarray, values: int, pinned: int) -> tuple[np.ndarray, int]
         result[kept[:, column], column] -= i.PINNED
     for column in i.REGISTERS:  # those of constants behind the others
         result[kept[:, column], column] += values - i.PINNED
-    return result, slots
+    return result, place, slots
 
 
 def _by_row(rows: np.ndarray, count: int) -> list[list[int]]:
@@ -48,32 +50,29 @@ def _by_row(rows: np.ndarray, count: int) -> list[list[int]]:
     return found
 
 
-def _lives(code: np.ndarray, values: int) -> tuple[np.ndarray, np.ndarray]:
-    """The first and the last row of each value; -1: never."""
-    begins, ends = _loops(code)
-    born = np.full(values, -1)
-    last = np.full(values, -1)
-    for row in range(len(code)):
+def _lives(code: np.ndarray, rows: Rows, values: int) -> tuple[np.ndarray, np.ndarray]:
+    """The first and the last row of each value; -1: never, or only inside of a stretch."""
+    loops = _loops(code)
+    born, last = [-1] * values, [-1] * values
+    stretch, inner = rows.stretch.tolist(), rows.inner.tolist()
+    for row, line in enumerate(code.tolist()):
+        here = stretch[row]
+        begin, end = (row, row) if here < 0 else (rows.first[here], rows.last[here])
         for column in i.VALUES:
-            number = code[row, column]
-            if number < 0:
+            number = line[column]
+            if number < 0 or inner[number]:
                 continue
             if born[number] < 0:
-                born[number] = row
-            until = row
-            for begin, end in zip(begins, ends, strict=True):  # outermost first
-                if born[number] < begin <= row <= end:
-                    until = end
-                    break
+                born[number] = begin
+            until = next((e for b, e in loops if born[number] < b <= row <= e), end)  # outer loops come first
             last[number] = max(last[number], until)
-        if code[row, i.OP] == i.RANGE:  # counter and end are used by RANGE_NEXT, whatever the body does
+        if line[i.OP] == i.RANGE:  # counter and end are used by RANGE_NEXT, whatever the body does
             for column in (i.DST, i.C):
-                number = code[row, column]
-                last[number] = max(last[number], code[row, i.Z])
-    return born, last
+                last[line[column]] = max(last[line[column]], line[i.Z])
+    return np.array(born, int), np.array(last, int)
 
 
-def _loops(code: np.ndarray) -> tuple[list[int], list[int]]:
+def _loops(code: np.ndarray) -> list[tuple[int, int]]:
     """First and last rows of loops, outer ones before inner ones."""
-    begins = [row for row in range(len(code)) if code[row, i.OP] in _LOOPS]
-    return begins, [int(code[row, i.Z]) for row in begins]
+    begins = np.flatnonzero(np.isin(code[:, i.OP], (i.WHILE, i.RANGE)))
+    return [(int(row), int(code[row, i.Z])) for row in begins]

@@ -14,7 +14,7 @@ from warpsift.simt.coalesce import PLAIN
 from warpsift.simt.stream import ALU, NO_SLOT, SLOTS
 from warpsift.simt.threads import LONGEST_RUN
 from warpsift.simt.vector_machine import instruction_set as i
-from warpsift.simt.vector_machine.value_loops import OPTIONS
+from warpsift.simt.vector_machine.thread_values import OPTIONS
 
 # Words that every batch begins anew
 (
@@ -38,9 +38,8 @@ LOG_ROWS, LOG_ELEMENTS, LOG_SCOPES, LOG_INDEX, PROGRAMS, PROGRAM_WORDS = range(1
 LEVELS = 64
 THREADS, LOGGED = 32, 32 + LEVELS  # of each level: active threads; number of the scope in the log, or -1
 WAITED = LOGGED + LEVELS  # of each level and slot: the load that these threads have already waited for
-FRAMES = WAITED + LEVELS * SLOTS  # of each open condition or loop: level outside, whether its first iteration runs
-FRAME_WORDS = 2
-REGISTERS = FRAMES + 2 * LEVELS * FRAME_WORDS  # of each register, as in `Register`:
+FRAMES = WAITED + LEVELS * SLOTS  # of each open condition or loop: the level outside
+REGISTERS = FRAMES + LEVELS  # of each register, as in `Register`:
 SLOT, LOAD, IN_RUN, IN_CHAIN, IN_PLACE, COUNTS, ADDRESSED = range(7)
 REGISTER_WORDS = 8
 
@@ -82,6 +81,14 @@ def comes_from(w, register, other):
     at, source = REGISTERS + register * REGISTER_WORDS, REGISTERS + other * REGISTER_WORDS
     for k in range(COUNTS):
         w[at + k] = w[source + k]
+    w[at + ADDRESSED] = 0
+
+
+@njit(**OPTIONS)
+def comes_from_nowhere(w, register):
+    """A constant is assigned to it."""
+    at = REGISTERS + register * REGISTER_WORDS
+    w[at + SLOT] = w[at + LOAD] = -1
     w[at + ADDRESSED] = 0
 
 
@@ -248,7 +255,7 @@ def program_number(w, run, programs):
 @njit(**OPTIONS)
 def scope_number(w, log):
     """The number in the log of the threads that are active."""
-    rows, scopes, index, elements, pool = log
+    _, scopes, index, _, pool = log
     level = w[LEVEL]
     number = w[LOGGED + level]
     if number < 0:

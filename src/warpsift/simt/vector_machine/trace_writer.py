@@ -10,6 +10,7 @@ from warpsift.simt.memory import DeviceArray
 from warpsift.simt.vector_machine import instruction_set as i
 from warpsift.simt.vector_machine.register_slots import placed
 from warpsift.simt.vector_machine.traced_registers import UntraceableError
+from warpsift.simt.vector_machine.value_stretches import steps_of, stretches_of
 
 PINNED = i.PINNED
 MOST_LEVELS = 60  # conditions and loops inside of each other: what the machine has room for
@@ -37,7 +38,7 @@ class TraceWriter:
     def emit(
         self, op: int, type: int = -1, *, dst: int = -1, a: int = -1, b: int = -1, c: int = -1, **more: int
     ) -> list[int]:
-        row = [op, type, dst, a, b, c, -1, -1, -1, -1, -1, 0, 0, 0, 0, -1]
+        row = [op, type, dst, a, b, c, -1, -1, -1, -1, -1, 0, 0, 0, 0, -1, -1]
         for name, value in more.items():
             row[_COLUMN[name]] = value
         self.rows.append(row)
@@ -121,7 +122,10 @@ class TraceWriter:
     def finished(self, shared_bytes: int) -> i.TracedKernel:
         if self.levels > MOST_LEVELS:
             raise UntraceableError("very many conditions inside of each other")
-        code, slots = placed(np.array(self.rows, np.int64), len(self.types), len(self.pinned))
+        text = np.array(self.rows, np.int64)
+        rows = stretches_of(text, len(self.types))
+        code, place, slots = placed(text, rows, len(self.types), len(self.pinned))
+        code[rows.first, i.STRETCH] = np.arange(len(rows.first))
         constants = [
             (number - PINNED, np.frombuffer(raw, i.TYPES[kind])[0])
             for (kind, raw), number in self._constants.items()
@@ -129,6 +133,7 @@ class TraceWriter:
         arrays = [array for _, array in self._arrays.values()]
         return i.TracedKernel(
             code,
+            steps_of(text, place, rows, set(self._constants.values())),
             np.array([*self._class_list, 0], np.int64),
             np.array([(a.address, len(a), a.itemsize, a.tag) for a in arrays], np.int64).reshape(-1, 4),
             np.array(self.shared, np.int64).reshape(-1, 4),

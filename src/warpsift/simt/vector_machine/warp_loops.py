@@ -1,4 +1,7 @@
-"""What the threads of a warp or a CTA do together: votes, scans, sums, shuffles, over the active threads."""
+"""What the threads of a warp or a CTA do together: votes, scans, sums, shuffles, over the active threads.
+
+Addresses as in `value_loops`; `threads` are the positions of the active threads, which ascend.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,14 @@ from numba import njit
 
 from warpsift.hardware import WARP_SIZE
 from warpsift.simt.vector_machine import instruction_set as i
-from warpsift.simt.vector_machine.value_loops import OPTIONS
+from warpsift.simt.vector_machine.thread_values import AT, OPTIONS, bytes_at, ints_at, longs_at, words_at
 
 
 @njit(**OPTIONS)
-def end_of_warp(index, n, k):
+def end_of_warp(threads, n, k):
     """Where the warp of the k-th active thread ends."""
     end = k + 1
-    while end < n and index[end] >> 5 == index[k] >> 5:
+    while end < n and threads[end] >> 5 == threads[k] >> 5:
         end += 1
     return end
 
@@ -22,180 +25,194 @@ def end_of_warp(index, n, k):
 @njit(**OPTIONS)
 def warps_of(index, n, first):
     """Where each warp begins among the active threads, and one more; gives how many there are."""
+    threads = words_at(index, n)
     k, count = 0, 0
     while k < n:
         first[count] = k
         count += 1
-        k = end_of_warp(index, n, k)
+        k = end_of_warp(threads, n, k)
     first[count] = n
     return count
 
 
-@njit(**OPTIONS)
-def _scan(view, d, a, index, n):
-    """Inclusive prefix sums, as the difference of sums over all threads, which is how NumPy is asked for them."""
-    if n == 0:
-        return
-    k = 0
-    total = view[a + index[0]]
-    started = False
-    while k < n:
-        end = end_of_warp(index, n, k)
-        before = view.dtype.type(0) if not started else total
-        for m in range(k, end):
-            p = index[m]
-            total = view.dtype.type(total + view[a + p]) if started else view[a + p]
-            started = True
-            view[d + p] = total - before
-        k = end
+def _scan(kind):
+    """Inclusive prefix sums, as differences of sums over all threads: what NumPy is asked for, to the last bit."""
+    at = AT[kind]
+
+    @njit(**OPTIONS)
+    def loop(d, a, threads, n):
+        result, values = at(d, n), at(a, n)
+        k = 0
+        sums = np.zeros(2, values.dtype)  # over all so far, and before this warp
+        while k < n:
+            end = end_of_warp(threads, n, k)
+            sums[1] = sums[0]
+            for m in range(k, end):
+                p = threads[m]
+                sums[0] = sums[0] + values[p] if m > 0 else values[p]
+                result[p] = sums[0] - sums[1]
+            k = end
+
+    return loop
 
 
 @njit(**OPTIONS)
-def _pairwise(view, a, index, begin, end):
-    """The sum of some active threads' values in NumPy's order: eight sums side by side, then those, then the rest."""
-    n = end - begin
-    zero = view.dtype.type(0)
+def _pairwise(held, n):
+    """The sum of n values in NumPy's order: eight sums side by side, then those, then the rest; it takes their place."""
     if n < 8:
-        total = view.dtype.type(-zero)
-        for m in range(begin, end):
-            total = view.dtype.type(total + view[a + index[m]])
-        return total
-    r0, r1 = view[a + index[begin]], view[a + index[begin + 1]]
-    r2, r3 = view[a + index[begin + 2]], view[a + index[begin + 3]]
-    r4, r5 = view[a + index[begin + 4]], view[a + index[begin + 5]]
-    r6, r7 = view[a + index[begin + 6]], view[a + index[begin + 7]]
+        for m in range(1, n):
+            held[0] += held[m]
+        return
     whole = n - n % 8
-    for m in range(begin + 8, begin + whole, 8):
-        r0 += view[a + index[m]]
-        r1 += view[a + index[m + 1]]
-        r2 += view[a + index[m + 2]]
-        r3 += view[a + index[m + 3]]
-        r4 += view[a + index[m + 4]]
-        r5 += view[a + index[m + 5]]
-        r6 += view[a + index[m + 6]]
-        r7 += view[a + index[m + 7]]
-    total = ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))
-    for m in range(begin + whole, end):
-        total += view[a + index[m]]
-    return view.dtype.type(total)
+    for m in range(8, whole):
+        held[m % 8] += held[m]
+    held[0] = ((held[0] + held[1]) + (held[2] + held[3])) + ((held[4] + held[5]) + (held[6] + held[7]))
+    for m in range(whole, n):
+        held[0] += held[m]
+
+
+def _sum(kind):
+    at = AT[kind]
+
+    @njit(**OPTIONS)
+    def loop(d, a, threads, n):
+        result, values = at(d, n), at(a, n)
+        held = np.zeros(WARP_SIZE + 1, values.dtype)
+        k = 0
+        while k < n:
+            end = end_of_warp(threads, n, k)
+            for m in range(k + 1, end):
+                held[m - k - 1] = values[threads[m]]
+            if end - k > 1:
+                _pairwise(held, end - k - 1)
+                held[0] = values[threads[k]] + held[0]
+            else:
+                held[0] = values[threads[k]]
+            for m in range(k, end):
+                result[threads[m]] = held[0]
+            k = end
+
+    return loop
+
+
+def _largest(kind):
+    at = AT[kind]
+
+    @njit(**OPTIONS)
+    def loop(d, a, threads, n):
+        result, values = at(d, n), at(a, n)
+        k = 0
+        while k < n:
+            end = end_of_warp(threads, n, k)
+            found = values[threads[k]]
+            for m in range(k + 1, end):
+                other = values[threads[m]]
+                found = found if found >= other or found != found else other
+            for m in range(k, end):
+                result[threads[m]] = found
+            k = end
+
+    return loop
+
+
+def _shuffle(kind):
+    """The value of a lane of the same warp, 0 if it is not active."""
+    at = AT[kind]
+
+    @njit(**OPTIONS)
+    def loop(d, a, wanted, threads, n):
+        result, values, lanes = at(d, n), at(a, n), longs_at(wanted, n)
+        held = np.zeros(WARP_SIZE, values.dtype)
+        k = 0
+        while k < n:
+            end = end_of_warp(threads, n, k)
+            held[:] = 0
+            for m in range(k, end):
+                held[threads[m] & (WARP_SIZE - 1)] = values[threads[m]]
+            for m in range(k, end):
+                result[threads[m]] = held[lanes[threads[m]] & (WARP_SIZE - 1)]
+            k = end
+
+    return loop
+
+
+_scan_ints, _scan_longs = _scan(i.INT32), _scan(i.INT64)
+_sum_ints, _sum_floats = _sum(i.INT32), _sum(i.FLOAT32)
+_largest_int, _largest_float = _largest(i.INT32), _largest(i.FLOAT32)
+_shuffle_word, _shuffle_long = _shuffle(i.UINT32), _shuffle(i.INT64)
 
 
 @njit(**OPTIONS)
-def _sum(view, d, a, index, n):
+def _ballot(d, a, threads, n):
+    words, truth = words_at(d, n), bytes_at(a, n)
     k = 0
     while k < n:
-        end = end_of_warp(index, n, k)
-        total = view[a + index[k]]
-        if end > k + 1:
-            total = view.dtype.type(total + _pairwise(view, a, index, k + 1, end))
+        end = end_of_warp(threads, n, k)
+        bits = np.int64(0)
         for m in range(k, end):
-            view[d + index[m]] = total
+            bits |= np.int64(truth[threads[m]]) << np.int64(threads[m] & (WARP_SIZE - 1))
+        for m in range(k, end):
+            words[threads[m]] = bits
         k = end
 
 
 @njit(**OPTIONS)
-def _largest(view, d, a, index, n):
-    k = 0
-    while k < n:
-        end = end_of_warp(index, n, k)
-        found = view[a + index[k]]
-        for m in range(k + 1, end):
-            other = view[a + index[m]]
-            found = found if found >= other or found != found else other
-        for m in range(k, end):
-            view[d + index[m]] = found
-        k = end
-
-
-@njit(**OPTIONS)
-def _network(view, which, d, a, index, n):
-    if which == i.SCAN:
-        _scan(view, d, a, index, n)
-    elif which == i.SUM:
-        _sum(view, d, a, index, n)
-    else:
-        _largest(view, d, a, index, n)
-
-
-@njit(**OPTIONS)
-def _ballot(words, d, truth, a, index, n):
-    k = 0
-    while k < n:
-        end = end_of_warp(index, n, k)
-        bits = np.uint32(0)
-        for m in range(k, end):
-            if truth[a + index[m]]:
-                bits |= np.uint32(1) << np.uint32(index[m] & (WARP_SIZE - 1))
-        for m in range(k, end):
-            words[d + index[m]] = bits
-        k = end
-
-
-@njit(**OPTIONS)
-def _count_bits(ints, d, words, a, index, n):
+def _count_bits(d, a, threads, n):
+    ints, words = ints_at(d, n), words_at(a, n)
     for k in range(n):
-        bits = np.int64(words[a + index[k]])
-        count = 0
+        bits, count = np.int64(words[threads[k]]), 0
         while bits:
             bits &= bits - 1
             count += 1
-        ints[d + index[k]] = count
+        ints[threads[k]] = count
 
 
 @njit(**OPTIONS)
-def _any(truth, d, a, index, n, group):
+def _any(d, a, threads, n, group):
     """Whether any active thread of a group of so many says so."""
+    result, truth = bytes_at(d, n), bytes_at(a, n)
     k = 0
     while k < n:
         end, found = k, False
-        while end < n and index[end] // group == index[k] // group:
-            found |= truth[a + index[end]] != 0
+        beyond = (np.int64(threads[k]) // group + 1) * group
+        while end < n and threads[end] < beyond:
+            found |= truth[threads[end]] != 0
             end += 1
         for m in range(k, end):
-            truth[d + index[m]] = found
+            result[threads[m]] = found
         k = end
 
 
 @njit(**OPTIONS)
-def _shuffle(view, d, a, longs, lanes, index, n, held):
-    """The value of a lane of the same warp, 0 if it is not active; `held`: room for a value per lane."""
-    k = 0
-    while k < n:
-        end = end_of_warp(index, n, k)
-        for lane in range(WARP_SIZE):
-            held[lane] = 0
-        for m in range(k, end):
-            held[index[m] & (WARP_SIZE - 1)] = m + 1
-        for m in range(k, end):
-            source = held[longs[lanes + index[m]] & (WARP_SIZE - 1)]
-            view[d + index[m]] = view[a + index[source - 1]] if source > 0 else view.dtype.type(0)
-        k = end
-
-
-@njit(**OPTIONS)
-def together(values, row, places, index, n, threads_per_cta, held):
-    """An instruction of the kind WARP; `places` in bytes."""
-    truth, ints, words, longs, floats, doubles = values
+def together(row, places, index, n, threads_per_cta):
+    """An instruction of the kind WARP."""
     d, a, b, _ = places
     kind, which = row[i.TYPE], row[i.X]
+    threads = words_at(index, n)
     if which == i.BALLOT:
-        _ballot(words, d >> 2, truth, a, index, n)
+        _ballot(d, a, threads, n)
     elif which == i.POPCOUNT:
-        _count_bits(ints, d >> 2, words, a >> 2, index, n)
+        _count_bits(d, a, threads, n)
     elif which == i.ANY:
-        _any(truth, d, a, index, n, WARP_SIZE)
+        _any(d, a, threads, n, np.int64(WARP_SIZE))
     elif which == i.CTA_ANY:
-        _any(truth, d, a, index, n, threads_per_cta)
+        _any(d, a, threads, n, threads_per_cta)
     elif which == i.SHUFFLE:
         if i.SIZE_OF[kind] == 4:
-            _shuffle(words, d >> 2, a >> 2, longs, b >> 3, index, n, held)
+            _shuffle_word(d, a, b, threads, n)
         else:
-            _shuffle(longs, d >> 3, a >> 3, longs, b >> 3, index, n, held)
+            _shuffle_long(d, a, b, threads, n)
+    elif which == i.SCAN:
+        if kind == i.INT32:
+            _scan_ints(d, a, threads, n)
+        else:
+            _scan_longs(d, a, threads, n)
+    elif which == i.SUM:
+        if kind == i.INT32:
+            _sum_ints(d, a, threads, n)
+        else:
+            _sum_floats(d, a, threads, n)
     elif kind == i.INT32:
-        _network(ints, which, d >> 2, a >> 2, index, n)
-    elif kind == i.INT64:
-        _network(longs, which, d >> 3, a >> 3, index, n)
-    elif kind == i.FLOAT32:
-        _network(floats, which, d >> 2, a >> 2, index, n)
+        _largest_int(d, a, threads, n)
     else:
-        _network(doubles, which, d >> 3, a >> 3, index, n)
+        _largest_float(d, a, threads, n)

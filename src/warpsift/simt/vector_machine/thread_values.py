@@ -1,0 +1,54 @@
+"""Values of threads for compiled code: their addresses as arrays, copies of them, and the code of stretches."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from warpsift.simt.host_pointers import array_at
+from warpsift.simt.vector_machine import instruction_set as i
+
+OPTIONS = {"error_model": "numpy", "boundscheck": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+bytes_at, ints_at, words_at = (array_at(kind) for kind in (types.uint8, types.int32, types.uint32))
+longs_at, floats_at, doubles_at = (array_at(kind) for kind in (types.int64, types.float32, types.float64))
+AT = {
+    i.BYTE: bytes_at, i.INT32: ints_at, i.UINT32: words_at, i.INT64: longs_at,
+    i.FLOAT32: floats_at, i.FLOAT64: doubles_at,
+}  # fmt: skip
+
+
+@intrinsic
+def compute(typing_context, address, values, stride, index, n, places):
+    """Run the code of a stretch (value_code.SIGNATURE) at this address."""
+
+    def codegen(context, builder, signature, arguments):
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(64)] * 5)
+        builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), arguments[1:])
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 6), codegen
+
+
+def _copy(kind):
+    at = AT[kind]
+
+    @njit(**OPTIONS)
+    def loop(d, a, index, n):
+        result, values, threads = at(d, n), at(a, n), words_at(index, n)
+        for k in range(n):
+            result[threads[k]] = values[threads[k]]
+
+    return loop
+
+
+_copy_word, _copy_long = _copy(i.UINT32), _copy(i.INT64)
+
+
+@njit(**OPTIONS)
+def copy(size, d, a, index, n):
+    """Values of 4 or 8 bytes as they are; `index`: the active threads, n of them."""
+    if size == 4:
+        _copy_word(d, a, index, n)
+    else:
+        _copy_long(d, a, index, n)
