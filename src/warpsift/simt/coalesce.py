@@ -26,12 +26,13 @@ SECTOR_BITS = SECTOR_BYTES.bit_length() - 1
 WORDS = LINE_BYTES >> 2
 ALL_BYTES = 15  # of a word of 4
 HASHED = 256  # slots of the tables below: so many that lanes seldom share one
+FEW_LANES = 10  # up to so many the lines are looked through one by one
 WITHOUT_REPEAT = ~(np.int64(255) << REPEAT_SHIFT)
 NOTHING = np.int64(-(1 << 63))  # no line, sector or word has this number
 BANKS = 32  # shared memory: 32 banks of 4 bytes (CUDA C Programming Guide, compute capability 2.x and later)
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _put(buffers, warp, low, high):
     """Append a record to those of a warp."""
     ops, place, _, _ = buffers
@@ -41,7 +42,7 @@ def _put(buffers, warp, low, high):
     place[warp] = at + 1
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def emit(buffers, groups, low, high):
     """Append one instruction, without transactions, for every warp of a scope: its two halves, without the lanes."""
     warps, lanes, _ = groups
@@ -49,7 +50,7 @@ def emit(buffers, groups, low, high):
         _put(buffers, warps[w], low | (np.int64(lanes[w]) << 8), high)
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _ascending_lines(tx_buffer, tx, address, begin, end):
     """`warp_lines` of addresses none of which is below the one before."""
     transaction = NOTHING
@@ -63,26 +64,58 @@ def _ascending_lines(tx_buffer, tx, address, begin, end):
     return tx
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
+def _few_lines(tx_buffer, start, address, begin, end):
+    """`warp_lines` of so few lanes that looking through their lines is quicker than a table."""
+    tx = start
+    for k in range(begin, end):
+        line = address[k] >> LINE_BITS
+        found = start
+        while found < tx and tx_buffer[found] >> LINE_SHIFT != line:
+            found += 1
+        if found == tx:
+            tx_buffer[tx] = (line << LINE_SHIFT) | (np.int64(1) << REPEAT_SHIFT)
+            tx += 1
+        tx_buffer[found] |= np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
+    return tx
+
+
+@njit(cache=True, forceinline=True)
+def _clear(table):
+    """table[:HASHED] = 0, which is slower."""
+    for k in range(HASHED):
+        table[k] = 0
+
+
+@njit(cache=True, forceinline=True)
 def warp_lines(tx_buffer, tx, address, begin, end, table):
     """Append the distinct lines of one warp's load from `tx` on, in order of the first lane that touches each.
 
     Gives where the next transaction goes. `table` is scratch, HASHED of it: of lines, 1 + the transaction.
     """
-    start = tx
     other_lines = np.int64(0)
     sectors = np.int64(0)
-    ascending = True
     for k in range(begin, end):
         other_lines |= (address[k] ^ address[begin]) >> LINE_BITS
         sectors |= np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
-        ascending &= address[k] >= address[max(k - 1, begin)]
     if other_lines == 0:
         tx_buffer[tx] = ((address[begin] >> LINE_BITS) << LINE_SHIFT) | (np.int64(1) << REPEAT_SHIFT) | sectors
         return tx + 1
-    if ascending:  # no line comes again once another has come
+    return _distinct_lines(tx_buffer, tx, address, begin, end, table)
+
+
+@njit(cache=True, forceinline=True)
+def _distinct_lines(tx_buffer, tx, address, begin, end, table):
+    """`warp_lines` of lanes that are not all on one line."""
+    start = tx
+    if end - begin <= FEW_LANES:
+        return _few_lines(tx_buffer, start, address, begin, end)
+    k = begin + 1
+    while k < end and address[k] >= address[k - 1]:
+        k += 1
+    if k == end:  # no line comes again once another has come
         return _ascending_lines(tx_buffer, tx, address, begin, end)
-    table[:HASHED] = 0
+    _clear(table)
     for k in range(begin, end):
         line = address[k] >> LINE_BITS
         slot = (line ^ (line >> 8)) & (HASHED - 1)
@@ -95,20 +128,6 @@ def warp_lines(tx_buffer, tx, address, begin, end, table):
         sector = np.int64(1) << ((address[k] >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
         tx_buffer[start + table[slot] - 1] |= sector
     return tx
-
-
-@njit(cache=True)
-def emit_lines(buffers, groups, address, fields, table):
-    """Append a load: per warp its distinct lines."""
-    _, _, tx_buffer, used = buffers
-    warps, lanes, first = groups
-    low, high = fields
-    tx = used[0]
-    for w in range(first.size - 1):
-        start = tx
-        tx = warp_lines(tx_buffer, start, address, first[w], first[w + 1], table)
-        _put(buffers, warps[w], low | (np.int64(lanes[w]) << 8) | ((tx - start) << 24), high | start)
-    used[0] = tx
 
 
 @njit(cache=True)
@@ -136,7 +155,7 @@ def _covered_words(words, pieces, found, itemsize):
     return mask
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _partial_sectors(sectors, words):
     """Of the sectors that are touched, those whose words are not all covered."""
     partial = np.int64(0)
@@ -146,7 +165,7 @@ def _partial_sectors(sectors, words):
     return partial
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _one_after_the_other(address, begin, end, itemsize):
     """Whether elements of one or two words follow each other from lane to lane: what most stores do."""
     even = (itemsize == 4 or itemsize == 8) and address[begin] & (itemsize - 1) == 0
@@ -155,7 +174,7 @@ def _one_after_the_other(address, begin, end, itemsize):
     return even
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _lines_in_a_row(tx_buffer, start, first, last, words):
     """Append the lines of a store to all words from one to another, and note the words of each line."""
     tx = start
@@ -173,7 +192,7 @@ def _scattered_lines(tx_buffer, start, address, span, itemsize, scratch):
     begin, end = span
     table, pieces, words = scratch
     tx = start
-    table[:HASHED] = 0
+    _clear(table)
     last_line, found = NOTHING, np.int64(0)
     for k in range(begin, end):
         line = address[k] >> LINE_BITS
@@ -195,7 +214,7 @@ def _scattered_lines(tx_buffer, start, address, span, itemsize, scratch):
     return tx
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def warp_stores(tx_buffer, start, address, span, itemsize, scratch):
     """Append one warp's store from `start` on: lines as for a load, which sectors are covered in part, and their words.
 
@@ -208,6 +227,12 @@ def warp_stores(tx_buffer, start, address, span, itemsize, scratch):
         tx = _lines_in_a_row(tx_buffer, start, address[begin] >> 2, (address[end - 1] + itemsize - 4) >> 2, words)
     else:
         tx = _scattered_lines(tx_buffer, start, address, span, itemsize, scratch)
+    return _with_covered_words(tx_buffer, start, tx, words), tx - start
+
+
+@njit(cache=True, forceinline=True)
+def _with_covered_words(tx_buffer, start, tx, words):
+    """Say of the lines of a store which sectors are covered in part and, if any is, append the words of each line."""
     lines = tx - start
     any_partial = np.int64(0)
     for k in range(lines):
@@ -219,28 +244,13 @@ def warp_stores(tx_buffer, start, address, span, itemsize, scratch):
             earlier = words[lines - 2 - back] if back + 2 <= lines else np.int64(0)
             tx_buffer[tx] = words[lines - 1 - back] | (earlier << 32)
             tx += 1
-    return tx, lines
+    return tx
 
 
 @njit(cache=True)
 def store_scratch():
     """What `warp_stores` needs."""
     return np.empty(HASHED, np.uint8), np.empty((WARP_SIZE, WORDS), np.uint8), np.empty(WARP_SIZE, np.int64)
-
-
-@njit(cache=True)
-def emit_stores(buffers, groups, elements, fields, scratch):
-    """Append a store: lines as for a load, which sectors are covered in part, and then the words of each line."""
-    _, _, tx_buffer, used = buffers
-    warps, lanes, first = groups
-    low, high = fields
-    tx = used[0]
-    address, itemsize = elements
-    for w in range(first.size - 1):
-        start = tx
-        tx, lines = warp_stores(tx_buffer, start, address, (first[w], first[w + 1]), itemsize, scratch)
-        _put(buffers, warps[w], low | (np.int64(lanes[w]) << 8) | (lines << 24), high | start)
-    used[0] = tx
 
 
 @njit(cache=True)
@@ -252,8 +262,8 @@ def warp_atomics(tx_buffer, tx, address, span, scratch):
     begin, end = span
     table, addresses, hits = scratch
     start = tx
-    table[:HASHED] = 0
-    hits[:HASHED] = 0
+    _clear(table)
+    _clear(hits)
     for k in range(begin, end):
         slot = ((address[k] >> 2) ^ (address[k] >> 10)) & (HASHED - 1)
         while hits[slot] > 0 and addresses[slot] != address[k]:
@@ -282,21 +292,7 @@ def atomic_scratch():
     return np.empty(HASHED, np.uint8), np.empty(HASHED, np.int64), np.empty(HASHED, np.uint8)
 
 
-@njit(cache=True)
-def emit_atomics(buffers, groups, address, fields, scratch):
-    """Append an atomic: per warp one transaction per sector, with its turns."""
-    _, _, tx_buffer, used = buffers
-    warps, lanes, first = groups
-    low, high = fields
-    tx = used[0]
-    for w in range(first.size - 1):
-        start = tx
-        tx = warp_atomics(tx_buffer, start, address, (first[w], first[w + 1]), scratch)
-        _put(buffers, warps[w], low | (np.int64(lanes[w]) << 8) | ((tx - start) << 24), high | start)
-    used[0] = tx
-
-
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def warp_passes(address, begin, end, itemsize, scratch):
     """Passes of one warp through the banks: the most distinct words that one bank must deliver.
 
@@ -326,18 +322,7 @@ def bank_scratch():
     return np.empty(HASHED, np.int64), np.empty(BANKS, np.int64)
 
 
-@njit(cache=True)
-def emit_shared(buffers, groups, elements, fields, scratch):
-    """Append a shared-memory access: `count` = passes."""
-    warps, lanes, first = groups
-    low, high = fields
-    address, itemsize = elements
-    for w in range(first.size - 1):
-        passes = warp_passes(address, first[w], first[w + 1], itemsize, scratch)
-        _put(buffers, warps[w], low | (np.int64(lanes[w]) << 8) | (passes << 48), high)
-
-
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def _one_word_per_bank(address, begin, end, itemsize):
     """Whether 4-byte words follow each other from lane to lane, or are all the same: the usual cases, one pass."""
     if itemsize != 4 or address[begin] & 3:
@@ -349,7 +334,7 @@ def _one_word_per_bank(address, begin, end, itemsize):
     return even
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def emit_commands(buffers, groups, counts, start, fields):
     """Append a command to the memory fast-forward unit: per warp the number and place of its threads' entries."""
     warps, lanes, _ = groups
@@ -382,6 +367,82 @@ def new_scratch(longest: int) -> tuple[Any, ...]:
     return np.empty(longest, np.int64), store_scratch(), atomic_scratch(), bank_scratch()
 
 
+@njit(cache=True, forceinline=True)
+def _look_at(elements, begin, lanes, itemsize, base, address):
+    """Write the addresses of a warp's lanes down, and look at them in the same pass.
+
+    Gives whether the elements follow each other from lane to lane, whether all lie on one line, and in which sectors.
+    """
+    first = elements[np.uint64(begin)]
+    line = (np.int64(first) * itemsize + base) >> LINE_BITS
+    other, other_lines, sectors = np.int64(0), np.int64(0), np.int64(0)
+    for k in range(lanes):
+        element = elements[np.uint64(begin + k)]
+        place = np.int64(element) * itemsize + base
+        address[k] = place
+        other |= (np.int64(element) - np.int64(first)) ^ k
+        other_lines |= (place >> LINE_BITS) ^ line
+        sectors |= np.int64(1) << ((place >> SECTOR_BITS) & (SECTORS_PER_LINE - 1))
+    return other == 0, other_lines == 0, sectors
+
+
+@njit(cache=True, forceinline=True)
+def _lines_from_to(tx_buffer, tx, first, last):
+    """Append the lines of a load of all sectors from one to another."""
+    line, end = first // SECTORS_PER_LINE, last // SECTORS_PER_LINE
+    while line <= end:
+        low, high = max(first - line * SECTORS_PER_LINE, 0), min(last - line * SECTORS_PER_LINE, SECTORS_PER_LINE - 1)
+        sectors = (np.int64(2) << high) - (np.int64(1) << low)
+        tx_buffer[tx] = (line << LINE_SHIFT) | (np.int64(1) << REPEAT_SHIFT) | sectors
+        tx += 1
+        line += 1
+    return tx
+
+
+@njit(cache=True, forceinline=True)
+def _row_of_lanes(buffers, warp, way, fields, addresses, itemsize, scratch):
+    """Append a load, store or shared access whose lanes are in a row, from one address to another."""
+    _, _, tx_buffer, used = buffers
+    low, high = fields
+    first, last = addresses
+    start = used[0]
+    if way == SHARED_WORDS:
+        _put(buffers, warp, low | (np.int64(1) << 48), high)  # 32 words lie in 32 banks
+        return
+    if way == LINES:
+        tx = lines_end = _lines_from_to(tx_buffer, start, first >> SECTOR_BITS, last >> SECTOR_BITS)
+    else:
+        words = scratch[2]
+        lines_end = _lines_in_a_row(tx_buffer, start, first >> 2, (last + itemsize - 4) >> 2, words)
+        tx = _with_covered_words(tx_buffer, start, lines_end, words)
+    used[0] = tx
+    _put(buffers, warp, low | ((lines_end - start) << 24), high | start)
+
+
+@njit(cache=True, forceinline=True)
+def _lanes_anywhere(buffers, warp, way, fields, elements, scratch):
+    """Append a memory instruction of one warp, whatever the addresses of its lanes."""
+    _, _, tx_buffer, used = buffers
+    low, high = fields
+    address, lanes, itemsize = elements
+    for_stores, for_atomics, for_banks = scratch
+    start = used[0]
+    if way == LINES:
+        tx = _distinct_lines(tx_buffer, start, address, 0, lanes, for_stores[0])
+        lines = tx - start
+    elif way == STORES:
+        tx, lines = warp_stores(tx_buffer, start, address, (0, lanes), itemsize, for_stores)
+    elif way == ATOMICS:
+        tx = warp_atomics(tx_buffer, start, address, (0, lanes), for_atomics)
+        lines = tx - start
+    else:
+        passes = warp_passes(address, 0, lanes, itemsize, for_banks)
+        _put(buffers, warp, low | (passes << 48), high)
+        return
+    used[0] = tx
+    _put(buffers, warp, low | (lines << 24), high | start)
+
+
 @njit(cache=True)
 def _replay(buffers, log, begins, groups, elements, scratch):
     warps, lanes, first = groups
@@ -395,24 +456,30 @@ def _replay(buffers, log, begins, groups, elements, scratch):
         if way == PLAIN:
             emit(buffers, mine, low, high)
             continue
-        part = space[: end - begin]
         if way == COMMANDS:
+            part = space[: end - begin]
             for k in range(part.size):
                 part[k] = elements[begin + k]
             begin = end
             emit_commands(buffers, mine, part, base, (low, high))
             continue
-        for k in range(part.size):
-            part[k] = np.int64(elements[begin + k]) * size + base
+        even = way != ATOMICS and base & (size - 1) == 0 and (size == 4 or (size == 8 and way != SHARED_WORDS))
+        for w in range(b - a):
+            at, lanes_here = begin + mine[2][w], mine[2][w + 1] - mine[2][w]
+            fields = (low | (np.int64(mine[1][w]) << 8), high)
+            in_a_row, one_line, sectors = _look_at(elements, at, lanes_here, size, base, space)
+            if even and in_a_row:
+                ends = (space[0], space[lanes_here - 1])
+                _row_of_lanes(buffers, mine[0][w], way, fields, ends, size, for_stores)
+            elif one_line and way == LINES:
+                line = (space[0] >> LINE_BITS) << LINE_SHIFT
+                buffers[2][buffers[3][0]] = line | (np.int64(1) << REPEAT_SHIFT) | sectors
+                _put(buffers, mine[0][w], fields[0] | (np.int64(1) << 24), high | buffers[3][0])
+                buffers[3][0] += 1
+            else:
+                scratch_here = (for_stores, for_atomics, for_banks)
+                _lanes_anywhere(buffers, mine[0][w], way, fields, (space, lanes_here, size), scratch_here)
         begin = end
-        if way == LINES:
-            emit_lines(buffers, mine, part, (low, high), for_stores[0])
-        elif way == STORES:
-            emit_stores(buffers, mine, (part, size), (low, high), for_stores)
-        elif way == ATOMICS:
-            emit_atomics(buffers, mine, part, (low, high), for_atomics)
-        else:
-            emit_shared(buffers, mine, (part, size), (low, high), for_banks)
 
 
 @njit(cache=True)
