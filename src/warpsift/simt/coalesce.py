@@ -8,6 +8,7 @@ instruction of every warp passes here, and in one file, since Numba's cache look
 
 Where a stream grows it is four arrays, `buffers`: the records of all warps, warp after warp; of each warp the place of
 its next record; transactions, and how many there are. `scratch` is what the rules need beside that (`new_scratch`).
+The rules take arrays or bare cells (`cells.py`), which is what `replay` hands them.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ import numpy as np
 from numba import njit
 
 from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE, WARP_SIZE
+from warpsift.simt.cells import cells, offset
 from warpsift.simt.stream import LINE_SHIFT, REPEAT_SHIFT
-from warpsift.simt.unowned import unowned
 
 LINE_BITS = LINE_BYTES.bit_length() - 1
 SECTOR_BITS = SECTOR_BYTES.bit_length() - 1
@@ -33,21 +34,13 @@ BANKS = 32  # shared memory: 32 banks of 4 bytes (CUDA C Programming Guide, comp
 
 
 @njit(cache=True, forceinline=True)
-def _put(buffers, warp, low, high):
+def _put(records, warp, low, high):
     """Append a record to those of a warp."""
-    ops, place, _, _ = buffers
+    ops, place = records
     at = place[warp]
-    ops[at, 0] = low
-    ops[at, 1] = high
+    ops[2 * at] = low
+    ops[2 * at + 1] = high
     place[warp] = at + 1
-
-
-@njit(cache=True, forceinline=True)
-def emit(buffers, groups, low, high):
-    """Append one instruction, without transactions, for every warp of a scope: its two halves, without the lanes."""
-    warps, lanes, _ = groups
-    for w in range(warps.size):
-        _put(buffers, warps[w], low | (np.int64(lanes[w]) << 8), high)
 
 
 @njit(cache=True, forceinline=True)
@@ -138,9 +131,10 @@ def _cover(words, pieces, found, address, itemsize):
         words[found] |= (((np.int64(1) << (itemsize >> 2)) - 1) << first) & ((np.int64(1) << WORDS) - 1)
         return
     if words[found] == 0:
-        pieces[found, :] = 0
+        for word in range(WORDS):
+            pieces[found * WORDS + word] = 0
         words[found] = -1  # until all lanes are through: the bytes say which words are whole
-    pieces[found, first] |= ((1 << itemsize) - 1) << (address & 3)
+    pieces[found * WORDS + first] |= ((1 << itemsize) - 1) << (address & 3)
 
 
 @njit(cache=True)
@@ -150,7 +144,7 @@ def _covered_words(words, pieces, found, itemsize):
         return words[found]
     mask = np.int64(0)
     for word in range(WORDS):
-        if pieces[found, word] == ALL_BYTES:
+        if pieces[found * WORDS + word] == ALL_BYTES:
             mask |= np.int64(1) << word
     return mask
 
@@ -250,7 +244,7 @@ def _with_covered_words(tx_buffer, start, tx, words):
 @njit(cache=True)
 def store_scratch():
     """What `warp_stores` needs."""
-    return np.empty(HASHED, np.uint8), np.empty((WARP_SIZE, WORDS), np.uint8), np.empty(WARP_SIZE, np.int64)
+    return np.empty(HASHED, np.uint8), np.empty(WARP_SIZE * WORDS, np.uint8), np.empty(WARP_SIZE, np.int64)
 
 
 @njit(cache=True)
@@ -301,8 +295,10 @@ def warp_passes(address, begin, end, itemsize, scratch):
     if _one_word_per_bank(address, begin, end, itemsize):
         return np.int64(1)
     words, per_bank = scratch
-    words[:HASHED] = NOTHING
-    per_bank[:BANKS] = 0
+    for slot in range(HASHED):
+        words[slot] = NOTHING
+    for bank in range(BANKS):
+        per_bank[bank] = 0
     passes = np.int64(1)
     for k in range(begin, end):
         for word in range(address[k] >> 2, (address[k] + itemsize + 3) >> 2):
@@ -334,16 +330,6 @@ def _one_word_per_bank(address, begin, end, itemsize):
     return even
 
 
-@njit(cache=True, forceinline=True)
-def emit_commands(buffers, groups, counts, start, fields):
-    """Append a command to the memory fast-forward unit: per warp the number and place of its threads' entries."""
-    warps, lanes, _ = groups
-    low, high = fields
-    for w in range(warps.size):
-        _put(buffers, warps[w], low | (np.int64(lanes[w]) << 8) | (counts[w] << 24), high | start)
-        start += counts[w]
-
-
 # How an instruction of the log becomes records.
 PLAIN, LINES, STORES, ATOMICS, SHARED_WORDS, COMMANDS = range(6)
 # A row of the log: one of the above, the record's two halves, the scope, where its elements end in the log of elements
@@ -373,11 +359,11 @@ def _look_at(elements, begin, lanes, itemsize, base, address):
 
     Gives whether the elements follow each other from lane to lane, whether all lie on one line, and in which sectors.
     """
-    first = elements[np.uint64(begin)]
+    first = elements[begin]
     line = (np.int64(first) * itemsize + base) >> LINE_BITS
     other, other_lines, sectors = np.int64(0), np.int64(0), np.int64(0)
     for k in range(lanes):
-        element = elements[np.uint64(begin + k)]
+        element = elements[begin + k]
         place = np.int64(element) * itemsize + base
         address[k] = place
         other |= (np.int64(element) - np.int64(first)) ^ k
@@ -400,104 +386,104 @@ def _lines_from_to(tx_buffer, tx, first, last):
 
 
 @njit(cache=True, forceinline=True)
-def _row_of_lanes(buffers, warp, way, fields, addresses, itemsize, scratch):
-    """Append a load, store or shared access whose lanes are in a row, from one address to another."""
-    _, _, tx_buffer, used = buffers
-    low, high = fields
-    first, last = addresses
-    start = used[0]
-    if way == SHARED_WORDS:
-        _put(buffers, warp, low | (np.int64(1) << 48), high)  # 32 words lie in 32 banks
-        return
+def _row_of_lanes(tx_buffer, start, way, lanes, itemsize, scratch):
+    """Append a load or store whose lanes are in a row; gives where the next transaction goes, and the lines.
+
+    `lanes`: addresses, and how many.
+    """
+    address, count = lanes
+    first, last = address[0], address[count - 1]
     if way == LINES:
-        tx = lines_end = _lines_from_to(tx_buffer, start, first >> SECTOR_BITS, last >> SECTOR_BITS)
-    else:
-        words = scratch[2]
-        lines_end = _lines_in_a_row(tx_buffer, start, first >> 2, (last + itemsize - 4) >> 2, words)
-        tx = _with_covered_words(tx_buffer, start, lines_end, words)
-    used[0] = tx
-    _put(buffers, warp, low | ((lines_end - start) << 24), high | start)
+        tx = _lines_from_to(tx_buffer, start, first >> SECTOR_BITS, last >> SECTOR_BITS)
+        return tx, tx - start
+    words = scratch[2]
+    tx = _lines_in_a_row(tx_buffer, start, first >> 2, (last + itemsize - 4) >> 2, words)
+    return _with_covered_words(tx_buffer, start, tx, words), tx - start
 
 
 @njit(cache=True, forceinline=True)
-def _lanes_anywhere(buffers, warp, way, fields, elements, scratch):
-    """Append a memory instruction of one warp, whatever the addresses of its lanes."""
-    _, _, tx_buffer, used = buffers
-    low, high = fields
-    address, lanes, itemsize = elements
-    for_stores, for_atomics, for_banks = scratch
-    start = used[0]
+def _lanes_anywhere(tx_buffer, start, way, lanes, itemsize, scratch):
+    """The same for lanes anywhere, and for atomics."""
+    address, count = lanes
+    for_stores, for_atomics = scratch
     if way == LINES:
-        tx = _distinct_lines(tx_buffer, start, address, 0, lanes, for_stores[0])
-        lines = tx - start
-    elif way == STORES:
-        tx, lines = warp_stores(tx_buffer, start, address, (0, lanes), itemsize, for_stores)
-    elif way == ATOMICS:
-        tx = warp_atomics(tx_buffer, start, address, (0, lanes), for_atomics)
-        lines = tx - start
-    else:
-        passes = warp_passes(address, 0, lanes, itemsize, for_banks)
-        _put(buffers, warp, low | (passes << 48), high)
-        return
-    used[0] = tx
-    _put(buffers, warp, low | (lines << 24), high | start)
+        tx = _distinct_lines(tx_buffer, start, address, 0, count, for_stores[0])
+        return tx, tx - start
+    if way == STORES:
+        return warp_stores(tx_buffer, start, address, (0, count), itemsize, for_stores)
+    tx = warp_atomics(tx_buffer, start, address, (0, count), for_atomics)
+    return tx, tx - start
 
 
-@njit(cache=True)
-def _replay(buffers, log, begins, groups, elements, scratch):
-    warps, lanes, first = groups
-    space, for_stores, for_atomics, for_banks = scratch
-    begin = 0
-    for row in range(log.shape[0]):
-        way, low, high, scope = log[row, 0], log[row, 1], log[row, 2], log[row, 3]
-        end, base, size = log[row, 4], log[row, 5], log[row, 6]
-        a, b = begins[scope], begins[scope + 1]
-        mine = (warps[a:b], lanes[a:b], first[a + scope : b + scope + 1])
-        if way == PLAIN:
-            emit(buffers, mine, low, high)
+@njit(cache=True, forceinline=True)
+def _memory_row(records, tx_buffer, tx, row, scope, elements, begin, scratch):
+    """Append one memory instruction of the log for every warp of its scope; gives where the next transaction goes."""
+    way, low, high, _, _, base, size = row
+    warps, lanes, first, count = scope
+    address, for_stores, for_atomics, for_banks = scratch
+    even = way != ATOMICS and base & (size - 1) == 0 and (size == 4 or (size == 8 and way != SHARED_WORDS))
+    for w in range(count):
+        here, fields = first[w + 1] - first[w], low | (np.int64(lanes[w]) << 8)
+        in_a_row, one_line, sectors = _look_at(elements, begin + first[w], here, size, base, address)
+        if way == SHARED_WORDS:  # 32 words in a row lie in 32 banks
+            passes = np.int64(1) if even and in_a_row else warp_passes(address, 0, here, size, for_banks)
+            _put(records, warps[w], fields | passes << 48, high)
             continue
-        if way == COMMANDS:
-            part = space[: end - begin]
-            for k in range(part.size):
-                part[k] = elements[begin + k]
-            begin = end
-            emit_commands(buffers, mine, part, base, (low, high))
-            continue
-        even = way != ATOMICS and base & (size - 1) == 0 and (size == 4 or (size == 8 and way != SHARED_WORDS))
-        for w in range(b - a):
-            at, lanes_here = begin + mine[2][w], mine[2][w + 1] - mine[2][w]
-            fields = (low | (np.int64(mine[1][w]) << 8), high)
-            in_a_row, one_line, sectors = _look_at(elements, at, lanes_here, size, base, space)
-            if even and in_a_row:
-                ends = (space[0], space[lanes_here - 1])
-                _row_of_lanes(buffers, mine[0][w], way, fields, ends, size, for_stores)
-            elif one_line and way == LINES:
-                line = (space[0] >> LINE_BITS) << LINE_SHIFT
-                buffers[2][buffers[3][0]] = line | (np.int64(1) << REPEAT_SHIFT) | sectors
-                _put(buffers, mine[0][w], fields[0] | (np.int64(1) << 24), high | buffers[3][0])
-                buffers[3][0] += 1
-            else:
-                scratch_here = (for_stores, for_atomics, for_banks)
-                _lanes_anywhere(buffers, mine[0][w], way, fields, (space, lanes_here, size), scratch_here)
-        begin = end
+        start = tx
+        if even and in_a_row:
+            tx, lines = _row_of_lanes(tx_buffer, start, way, (address, here), size, for_stores)
+        elif one_line and way == LINES:
+            line = (address[0] >> LINE_BITS) << LINE_SHIFT
+            tx_buffer[tx] = line | (np.int64(1) << REPEAT_SHIFT) | sectors
+            tx, lines = tx + 1, np.int64(1)
+        else:
+            tx, lines = _lanes_anywhere(tx_buffer, start, way, (address, here), size, (for_stores, for_atomics))
+        _put(records, warps[w], fields | lines << 24, high | start)
+    return tx
+
+
+@njit(cache=True, forceinline=True)
+def _command_row(records, row, scope, elements, begin):
+    """Append a command to a special unit: per warp the number and place of its threads' entries."""
+    _, low, high, _, _, start, _ = row
+    warps, lanes, _, count = scope
+    for w in range(count):
+        entries = np.int64(elements[begin + w])
+        _put(records, warps[w], low | (np.int64(lanes[w]) << 8) | entries << 24, high | start)
+        start += entries
 
 
 @njit(cache=True)
 def replay(buffers, log, begins, groups, elements, scratch):
     """Append the instructions of a log, in order, for every warp of their scopes."""
-    ops, place, tx, used = buffers
-    warps, lanes, first = groups
     space, (lines, pieces, words), (sectors, addresses, hits), (bank_words, per_bank) = scratch
-    _replay(
-        (unowned(ops), unowned(place), unowned(tx), unowned(used)),
-        unowned(log),
-        unowned(begins),
-        (unowned(warps), unowned(lanes), unowned(first)),
-        unowned(elements),
-        (
-            unowned(space),
-            (unowned(lines), unowned(pieces), unowned(words)),
-            (unowned(sectors), unowned(addresses), unowned(hits)),
-            (unowned(bank_words), unowned(per_bank)),
-        ),
+    tables = (
+        cells(space),
+        (cells(lines), cells(pieces), cells(words)),
+        (cells(sectors), cells(addresses), cells(hits)),
+        (cells(bank_words), cells(per_bank)),
     )
+    records, tx_buffer, used = (cells(buffers[0]), cells(buffers[1])), cells(buffers[2]), cells(buffers[3])
+    numbers, rows = cells(elements), log.shape[0]
+    columns, scopes = cells(log), cells(begins)
+    warps, lanes, first = cells(groups[0]), cells(groups[1]), cells(groups[2])
+    begin, tx = np.int64(0), used[0]
+    for number in range(rows):
+        at = number * LOG_COLUMNS
+        row = (
+            columns[at], columns[at + 1], columns[at + 2], columns[at + 3], columns[at + 4], columns[at + 5],
+            columns[at + 6],
+        )  # fmt: skip
+        a = scopes[row[3]]
+        count = scopes[row[3] + 1] - a
+        if row[0] == PLAIN:
+            for w in range(a, a + count):
+                _put(records, warps[w], row[1] | (np.int64(lanes[w]) << 8), row[2])
+            continue
+        scope = (offset(warps, a), offset(lanes, a), offset(first, a + row[3]), count)
+        if row[0] == COMMANDS:
+            _command_row(records, row, scope, numbers, begin)
+        else:
+            tx = _memory_row(records, tx_buffer, tx, row, scope, numbers, begin, tables)
+        begin = row[4]
+    used[0] = tx

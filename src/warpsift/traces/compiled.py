@@ -53,9 +53,8 @@ BYTES = types.uint8[::1]
 INTS = types.int64[::1]
 TABLE = types.int64[:, ::1]
 PAIR = types.UniTuple(types.int64, 2)
-_TABLE_OF_BYTES = types.uint8[:, ::1]
 SCRATCH = types.Tuple(  # simt/coalesce.py: of loads and stores, of atomics, of shared memory
-    (types.Tuple((BYTES, _TABLE_OF_BYTES, INTS)), types.Tuple((BYTES, INTS, BYTES)), types.Tuple((INTS, INTS)))
+    (types.Tuple((BYTES, BYTES, INTS)), types.Tuple((BYTES, INTS, BYTES)), types.Tuple((INTS, INTS)))
 )
 TABLES = types.Tuple((INTS, TABLE, TABLE, SCRATCH))  # convert.py: warp, registers, slots
 LINE_TABLES = types.Tuple((INTS, INTS, TABLE, INTS, INTS))  # reader.py: row, addresses, opcodes seen, hashes, codes

@@ -178,7 +178,7 @@ def follow(p):
     buffers = (warp_buffer, op_buffer, carray(int_pointer(p[10]), (ANY_SIZE,)), carray(int_pointer(p[11]), (2,)))
     W, Q = carray(int_pointer(p[12]), (convert.STATE,)), carray(int_pointer(p[14]), (SLOTS, 2))
     R = carray(int_pointer(p[13]), (convert.REGISTERS, 4))
-    found, pieces = carray(bytes_pointer(p[15]), (HASHED,)), carray(bytes_pointer(p[16]), (WARP_SIZE, WORDS))
+    found, pieces = carray(bytes_pointer(p[15]), (HASHED,)), carray(bytes_pointer(p[16]), (WARP_SIZE * WORDS,))
     stores = (found, pieces, carray(int_pointer(p[17]), (WARP_SIZE,)))
     hit, hits = carray(bytes_pointer(p[18]), (HASHED,)), carray(bytes_pointer(p[20]), (HASHED,))
     atomics = (hit, carray(int_pointer(p[19]), (HASHED,)), hits)
