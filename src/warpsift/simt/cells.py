@@ -23,6 +23,19 @@ def _cells(typing_context: Any, array: Any) -> Any:
     return types.CPointer(array.dtype)(array), codegen
 
 
+def cells_at(kind: Any) -> Any:
+    """A function from an address of host memory to the cells there, of this type; for compiled code only."""
+
+    @intrinsic
+    def at(typing_context: Any, address: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+        return types.CPointer(kind)(types.int64), codegen
+
+    return at
+
+
 @intrinsic
 def _offset(typing_context: Any, first: Any, count: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:

@@ -9,15 +9,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from warpsift.simt.cells import cells, offset
 from warpsift.simt.coalesce import ATOMICS, LINES, PLAIN, SHARED_WORDS, STORES
 from warpsift.simt.stream import ATOMIC, BARRIER, LOAD, NO_SLOT, SHARED, STORE
 from warpsift.simt.threads import LONGEST_RUN
-from warpsift.simt.unowned import unowned
 from warpsift.simt.vector_machine import instruction_set as i
 from warpsift.simt.vector_machine import memory_loops, run_records as r, warp_loops, warp_order
 from warpsift.simt.vector_machine.thread_values import (
     OPTIONS,
     bytes_at,
+    clear,
     compute,
     copy,
     ints_at,
@@ -42,8 +43,8 @@ def _level(host, level):
 def _keep(w, host, outer, inner, truth, wanted):
     """The threads of level `outer` for which the truth is as wanted, at level `inner`; gives how many."""
     n = w[r.THREADS + outer]
-    source, target = words_at(_level(host, outer), n), words_at(_level(host, inner), n)
-    holds = bytes_at(truth, n)
+    source, target = words_at(_level(host, outer)), words_at(_level(host, inner))
+    holds = bytes_at(truth)
     kept = 0
     for k in range(n):
         p = source[k]
@@ -99,11 +100,11 @@ def _count_up(w, host, row, places, step):
     """Advance a loop's counter and note whether it is below its end."""
     level = w[r.LEVEL]
     n = w[r.THREADS + level]
-    threads, truth = words_at(_level(host, level), n), bytes_at(host[TRUTH], n)
+    threads, truth = words_at(_level(host, level)), bytes_at(host[TRUTH])
     if i.SIZE_OF[row[i.TYPE]] == 4:
-        _next_number(ints_at(places[0], n), ints_at(places[3], n), step, truth, threads, n)
+        _next_number(ints_at(places[0]), ints_at(places[3]), step, truth, threads, n)
     else:
-        _next_number(longs_at(places[0], n), longs_at(places[3], n), step, truth, threads, n)
+        _next_number(longs_at(places[0]), longs_at(places[3]), step, truth, threads, n)
     r.forget_register(w, row[i.DST_REG])
 
 
@@ -128,17 +129,17 @@ def _record(kind, slot, wait, count):
 def _global_access(w, run, log, programs, host, row, places, arrays, generator, orders):
     """LOAD, STORE, ATOMIC; gives DONE or what is wrong."""
     d, a, b, _ = places
-    array, offset, op, level = arrays[row[i.X]], row[i.Y], row[i.OP], w[r.LEVEL]
+    array, shift, op, level = offset(arrays, row[i.X] * i.ARRAY_COLUMNS), row[i.Y], row[i.OP], w[r.LEVEL]
     index, n, size = _level(host, level), w[r.THREADS + level], array[i.ITEM_BYTES]
     dense = n == w[r.SIZE]
     returns = row[i.DST_REG] >= 0
     slot, wait = r.take_slot(w, run, log, programs, (row[i.A_REG], row[i.B_REG]), returns)
     elements = host[ELEMENTS] + 4 * w[r.LOG_ELEMENTS]
-    limits = (-offset, array[i.LENGTH] - offset)
+    limits = (-shift, array[i.LENGTH] - shift)
     if memory_loops.element_numbers(row[i.INDEX_TYPE], a, elements, limits, index, n, dense):
-        w[r.WRONG] = memory_loops.wrong_element(row[i.INDEX_TYPE], a, limits, index, n, True) + offset
+        w[r.WRONG] = memory_loops.wrong_element(row[i.INDEX_TYPE], a, limits, index, n, True) + shift
         return OUTSIDE
-    place = array[i.PLACE] + offset * size
+    place = array[i.PLACE] + shift * size
     base = host[MEMORY] + place
     if n > 0:
         way, kind = (LINES, LOAD) if op == i.LOAD else (STORES, STORE) if op == i.STORE else (ATOMICS, ATOMIC)
@@ -155,7 +156,7 @@ def _global_access(w, run, log, programs, host, row, places, arrays, generator, 
         order[0] = 0
         if n > 1:
             warp_order.shuffle(generator, order, warps)
-        memory_loops.atomics(row, d if returns else np.int64(-1), b, base, elements, index, n, order[:warps], first)
+        memory_loops.atomics(row, d if returns else np.int64(-1), b, base, elements, index, warps, order, first)
     if returns:
         r.comes_from_load(w, row[i.DST_REG], slot)
     return DONE
@@ -165,7 +166,7 @@ def _global_access(w, run, log, programs, host, row, places, arrays, generator, 
 def _shared_access(w, run, log, programs, host, row, places, arrays):
     """SHARED_LOAD, SHARED_STORE, SHARED_EXCHANGE; gives DONE or what is wrong."""
     d, a, b, _ = places
-    array, op, level = arrays[row[i.X]], row[i.OP], w[r.LEVEL]
+    array, op, level = offset(arrays, row[i.X] * i.ARRAY_COLUMNS), row[i.OP], w[r.LEVEL]
     index, n, size = _level(host, level), w[r.THREADS + level], array[i.ITEM_BYTES]
     dense = n == w[r.SIZE]
     returns = op != i.SHARED_STORE
@@ -183,7 +184,9 @@ def _shared_access(w, run, log, programs, host, row, places, arrays):
         _, wait = r.take_slot(w, run, log, programs, (row[i.A_REG], row[i.B_REG]), False)
         if n > 0:
             more = host[ELEMENTS] + 4 * w[r.LOG_ELEMENTS]
-            ints_at(more, n)[:] = ints_at(elements, n)
+            again, numbers = ints_at(more), ints_at(elements)
+            for k in range(n):
+                again[k] = numbers[k]
             w[r.LOG_ELEMENTS] += n
             low = _record(SHARED, np.int64(NO_SLOT), wait, 0)
             r.write_row(w, log, SHARED_WORDS, low, 0, w[r.LOG_ELEMENTS], array[i.PLACE], size)
@@ -203,7 +206,7 @@ def _shared_access(w, run, log, programs, host, row, places, arrays):
 @njit(**OPTIONS)
 def _parts_of_ctas(index, n, threads_per_cta):
     """Whether a CTA has some of its threads active and others not."""
-    threads = words_at(index, n)
+    threads = words_at(index)
     k = 0
     while k < n:
         cta = threads[k] // threads_per_cta
@@ -217,16 +220,15 @@ def _parts_of_ctas(index, n, threads_per_cta):
 
 
 @njit(**OPTIONS)
-def _full(w, log, programs):
+def _full(w):
     """Whether the next instruction may find no room in the log or among the programs."""
-    rows, scopes, index, elements, _ = log
-    words, starts, table = programs
-    if w[r.PROGRAM_WORDS] + RUNS_AT_ONCE * (LONGEST_RUN + 8) > words.size:
+    if w[r.PROGRAM_WORDS] + RUNS_AT_ONCE * (LONGEST_RUN + 8) > w[r.MOST_PROGRAM_WORDS]:
         return PROGRAMS_FULL
-    if w[r.PROGRAMS] + RUNS_AT_ONCE > starts.size - 2 or 2 * (w[r.PROGRAMS] + RUNS_AT_ONCE) > table.size:
+    if w[r.PROGRAMS] + RUNS_AT_ONCE > w[r.MOST_PROGRAMS]:
         return PROGRAMS_FULL
-    no_rows = w[r.LOG_ROWS] + ROWS_AT_ONCE > rows.shape[0] or w[r.LOG_SCOPES] + 2 > scopes.shape[0]
-    if no_rows or w[r.LOG_ELEMENTS] + 2 * w[r.SIZE] > elements.size or w[r.LOG_INDEX] + w[r.SIZE] > index.size:
+    if w[r.LOG_ROWS] + ROWS_AT_ONCE > w[r.MOST_ROWS] or w[r.LOG_SCOPES] + 2 > w[r.MOST_SCOPES]:
+        return LOG_FULL
+    if w[r.LOG_ELEMENTS] + 2 * w[r.SIZE] > w[r.MOST_ELEMENTS] or w[r.LOG_INDEX] + w[r.SIZE] > w[r.MOST_INDEX]:
         return LOG_FULL
     return DONE
 
@@ -236,7 +238,7 @@ def _assign(w, row, places):
     """NEW_VARIABLE, SET, RENAME: what is known of the register that they make or change."""
     size, register = i.SIZE_OF[row[i.TYPE]], row[i.DST_REG]
     if row[i.OP] == i.NEW_VARIABLE:
-        bytes_at(places[0], w[r.SIZE] * size)[:] = 0
+        clear(places[0], w[r.SIZE] * size)
         r.forget_register(w, register)
         return
     if row[i.OP] == i.RENAME:
@@ -284,17 +286,17 @@ def _control(w, run, log, programs, host, row, places, n):
 
 def execute(code, w, run, log, programs, host, tables, generator):
     """Go on with the batch that `w` stands in; gives DONE or why it stops."""
-    code, w, run, host, generator = unowned(code), unowned(w), unowned(run), unowned(host), unowned(generator)
-    log = (unowned(log[0]), unowned(log[1]), unowned(log[2]), unowned(log[3]), unowned(log[4]))
-    programs = (unowned(programs[0]), unowned(programs[1]), unowned(programs[2]))
-    classes, arrays, shared_arrays = unowned(tables[0]), unowned(tables[1]), unowned(tables[2])
-    orders, stretches = (unowned(tables[3]), unowned(tables[4])), unowned(tables[5])
+    code, w, run, host, generator = cells(code), cells(w), cells(run), cells(host), cells(generator)
+    log = (cells(log[0]), cells(log[1]), cells(log[2]), cells(log[3]), cells(log[4]))
+    programs = (cells(programs[0]), cells(programs[1]), cells(programs[2]))
+    classes, arrays, shared_arrays = cells(tables[0]), cells(tables[1]), cells(tables[2])
+    orders, stretches = (cells(tables[3]), cells(tables[4])), cells(tables[5])
     values, stride = host[VALUES], host[STRIDE]
     while True:
-        status = _full(w, log, programs)
+        status = _full(w)
         if status != DONE:
             return status
-        row = code[w[r.PC]]
+        row = offset(code, w[r.PC] * i.COLUMNS)
         op, level = row[i.OP], w[r.LEVEL]
         w[r.PC] += 1
         places = (
@@ -305,7 +307,7 @@ def execute(code, w, run, log, programs, host, tables, generator):
         )
         index, n = _level(host, level), w[r.THREADS + level]
         if row[i.STRETCH] >= 0:
-            stretch = stretches[row[i.STRETCH]]
+            stretch = offset(stretches, 3 * row[i.STRETCH])
             code_at, places_at = stretch[np.int64(n == w[r.SIZE])], host[STRETCH_PLACES] + 8 * stretch[2]
             compute(code_at, values, stride, index, n, places_at)
         if op <= i.LAST_VALUE:

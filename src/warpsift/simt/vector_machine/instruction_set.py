@@ -71,6 +71,7 @@ WHOLE_CTAS = 47
 # Columns of `arrays` (address, elements, bytes of an element, tag in the stream) and of `shared` (address in the CTA's
 # shared memory, elements per CTA, bytes of an element, where its elements begin in the batch's, per CTA).
 PLACE, LENGTH, ITEM_BYTES, TAG = range(4)
+ARRAY_COLUMNS = 4
 
 
 @dataclass

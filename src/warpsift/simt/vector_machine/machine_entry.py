@@ -7,11 +7,12 @@ from pathlib import Path
 
 from numba import njit
 
+from warpsift.simt.cells import cells
 from warpsift.simt.kept_code import folder_of, kept_in
 from warpsift.simt.vector_machine import execute_code, run_records
 
 _HERE = Path(__file__).parent
-_OTHERS = ("alu_classes.py", "coalesce.py", "stream.py", "threads.py", "unowned.py", "host_pointers.py", "../hardware.py")
+_OTHERS = ("alu_classes.py", "coalesce.py", "stream.py", "threads.py", "cells.py", "../hardware.py")
 FOLDER = folder_of("recording", (*sorted(_HERE.glob("*.py")), *(_HERE.parent / name for name in _OTHERS)))
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
 
@@ -26,11 +27,13 @@ _announce()
 
 
 def _begin_batch(w, registers, size, warps_begin):
-    run_records.begin_batch(w, registers, size, warps_begin)
+    run_records.begin_batch(cells(w), registers, size, warps_begin)
 
 
 def _know_program(w, run, programs, program):
-    run_records.know_program(w, run, programs, program)
+    words, starts, table = programs
+    known = (cells(words), cells(starts), cells(table))
+    run_records.know_program(cells(w), cells(run), known, cells(program), program.size)
 
 
 with kept_in(FOLDER):

@@ -91,7 +91,7 @@ class VectorMachine:
                 self._warps = batch.warp_numbers.size
                 self._w[r.WARPS_BEGIN] = 0
             elif stopped == execute_code.PROGRAMS_FULL:
-                self._make_room_for_programs(4 * self._programs[1].size)
+                self._make_room_for_programs(4 * int(self._w[r.MOST_PROGRAMS]))
             else:
                 self._refuse(stopped)
 
@@ -127,6 +127,8 @@ class VectorMachine:
             np.empty(elements, np.int32),
             self._pool,
         )
+        self._w[[r.MOST_ROWS, r.MOST_SCOPES, r.MOST_ELEMENTS, r.MOST_INDEX]] = rows, rows, elements, elements
+        self._w[r.POOL_LEVEL] = self._size
         self._empty_log()
 
     def _empty_log(self) -> None:
@@ -163,7 +165,9 @@ class VectorMachine:
         before = getattr(self, "_programs", None)
         if before is not None and before[0].size > words.size // 2:
             words = np.zeros(2 * before[0].size, np.int64)
-        self._programs = (words, np.zeros(programs, np.int64), np.full(4 * programs, -1, np.int64))
+        self._programs = (words, np.zeros(programs + 2, np.int64), np.full(4 * programs, -1, np.int64))
+        self._w[r.MOST_PROGRAMS], self._w[r.MOST_PROGRAM_WORDS] = programs, words.size
+        self._w[r.TABLE_MASK] = 4 * programs - 1
         known = self._recorder.programs.known if before is None else self._tell_programs(before)
         self._w[r.PROGRAMS], self._w[r.PROGRAM_WORDS] = 1, 0  # number 0 says nothing
         current, count = self._run.copy(), self._w[r.COUNT]

@@ -19,14 +19,14 @@ def _numbers(kind):
 
     @njit(**OPTIONS)
     def loop(source, elements, low, high, index, n, dense):
-        numbers, written = at(source, n), ints_at(elements, n)
+        numbers, written = at(source), ints_at(elements)
         outside = False
         if dense:
             for k in range(n):
                 outside |= (numbers[k] < low) | (numbers[k] >= high)
                 written[k] = numbers[k]
         else:
-            threads = words_at(index, n)
+            threads = words_at(index)
             for k in range(n):
                 element = numbers[threads[k]]
                 outside |= (element < low) | (element >= high)
@@ -52,11 +52,11 @@ def element_numbers(kind, source, elements, limits, index, n, dense):
 def wrong_element(kind, source, limits, index, n, first):
     """Of the threads whose elements lie outside: the first one's element number, or the largest of all threads."""
     low, high = limits
-    threads = words_at(index, n)
+    threads = words_at(index)
     found = np.int64(-(1 << 62))
     for k in range(n):
         p = threads[k]
-        element = np.int64(ints_at(source, n)[p]) if kind == i.INT32 else longs_at(source, n)[p]
+        element = np.int64(ints_at(source)[p]) if kind == i.INT32 else longs_at(source)[p]
         if first and (element < low or element >= high):
             return element
         found = max(found, element)
@@ -68,14 +68,14 @@ def _gather(kind):
 
     @njit(**OPTIONS)
     def loop(d, base, elements, index, n, dense):
-        values, memory, numbers = at(d, n), at(base, n), ints_at(elements, n)
+        values, memory, numbers = at(d), at(base), ints_at(elements)
         if dense:
             for k in range(n):
-                values[k] = memory[np.uint64(np.int64(numbers[k]))]
+                values[k] = memory[numbers[k]]
         else:
-            threads = words_at(index, n)
+            threads = words_at(index)
             for k in range(n):
-                values[threads[k]] = memory[np.uint64(np.int64(numbers[k]))]
+                values[threads[k]] = memory[numbers[k]]
 
     return loop
 
@@ -85,14 +85,14 @@ def _scatter(kind):
 
     @njit(**OPTIONS)
     def loop(b, base, elements, index, n, dense):
-        values, memory, numbers = at(b, n), at(base, n), ints_at(elements, n)
+        values, memory, numbers = at(b), at(base), ints_at(elements)
         if dense:
             for k in range(n):
-                memory[np.uint64(np.int64(numbers[k]))] = values[k]
+                memory[numbers[k]] = values[k]
         else:
-            threads = words_at(index, n)
+            threads = words_at(index)
             for k in range(n):
-                memory[np.uint64(np.int64(numbers[k]))] = values[threads[k]]
+                memory[numbers[k]] = values[threads[k]]
 
     return loop
 
@@ -120,7 +120,7 @@ scatter = _by_size(_scatter)  # memory[elements] = values; of several threads on
 @njit(**OPTIONS)
 def of_each_cta(elements, moved, length, threads_per_cta, index, n):
     """Element numbers of an array per CTA as those of one array for all: `length` elements of each CTA in turn."""
-    numbers, result, threads = ints_at(elements, n), ints_at(moved, n), words_at(index, n)
+    numbers, result, threads = ints_at(elements), ints_at(moved), words_at(index)
     last, base = np.int64(-1), np.int64(0)
     end = np.int64(0)
     for k in range(n):
@@ -134,7 +134,7 @@ def of_each_cta(elements, moved, length, threads_per_cta, index, n):
 @njit(**OPTIONS)
 def exchange(size, d, b, base, elements, index, n):
     """Warp after warp: all lanes read, then all lanes write."""
-    threads = words_at(index, n)
+    threads = words_at(index)
     k = 0
     while k < n:
         end = k + 1
@@ -149,12 +149,13 @@ def _atomic(changed, kind):
     at = AT[kind]
 
     @njit(**OPTIONS)
-    def loop(d, b, base, elements, index, n, order, first):
-        values, memory, numbers, threads = at(b, n), at(base, n), ints_at(elements, n), words_at(index, n)
-        old_values = at(d if d >= 0 else b, n)
-        for w in order:
+    def loop(d, b, base, elements, index, warps, order, first):
+        values, memory, numbers, threads = at(b), at(base), ints_at(elements), words_at(index)
+        old_values = at(d if d >= 0 else b)
+        for turn in range(warps):
+            w = order[turn]
             for k in range(first[w], first[w + 1]):
-                p, where = threads[k], np.uint64(np.int64(numbers[k]))
+                p, where = threads[k], numbers[k]
                 old = memory[where]
                 memory[where] = changed(old, values[p])
                 if d >= 0:
@@ -190,33 +191,33 @@ _add_long, _add_double = _atomic(_sum, i.INT64), _atomic(_sum, i.FLOAT64)
 
 
 @njit(**OPTIONS)
-def atomics(row, d, b, base, elements, index, n, order, first):
+def atomics(row, d, b, base, elements, index, warps, order, first):
     """Read-modify-write, warps in the given order, lanes of a warp in theirs; `first`: where each warp begins.
 
-    Old values go to `d`, unless that is negative. The tracer knows which kinds there are.
+    Of `warps` warps; old values go to `d`, unless that is negative. The tracer knows which kinds there are.
     """
     kind, which = row[i.TYPE], row[i.Z]
     if which == i.ATOMIC_OR:
-        _or_word(d, b, base, elements, index, n, order, first)
+        _or_word(d, b, base, elements, index, warps, order, first)
     elif kind == i.INT64:
-        _add_long(d, b, base, elements, index, n, order, first)
+        _add_long(d, b, base, elements, index, warps, order, first)
     elif kind == i.FLOAT64:
-        _add_double(d, b, base, elements, index, n, order, first)
+        _add_double(d, b, base, elements, index, warps, order, first)
     elif kind == i.FLOAT32:
         if which == i.ATOMIC_ADD:
-            _add_float(d, b, base, elements, index, n, order, first)
+            _add_float(d, b, base, elements, index, warps, order, first)
         elif which == i.ATOMIC_MIN:
-            _min_float(d, b, base, elements, index, n, order, first)
+            _min_float(d, b, base, elements, index, warps, order, first)
         else:
-            _max_float(d, b, base, elements, index, n, order, first)
+            _max_float(d, b, base, elements, index, warps, order, first)
     elif which == i.ATOMIC_ADD:
-        _add_int(d, b, base, elements, index, n, order, first)
+        _add_int(d, b, base, elements, index, warps, order, first)
     elif kind == i.UINT32:
         if which == i.ATOMIC_MIN:
-            _min_word(d, b, base, elements, index, n, order, first)
+            _min_word(d, b, base, elements, index, warps, order, first)
         else:
-            _max_word(d, b, base, elements, index, n, order, first)
+            _max_word(d, b, base, elements, index, warps, order, first)
     elif which == i.ATOMIC_MIN:
-        _min_int(d, b, base, elements, index, n, order, first)
+        _min_int(d, b, base, elements, index, warps, order, first)
     else:
-        _max_int(d, b, base, elements, index, n, order, first)
+        _max_int(d, b, base, elements, index, warps, order, first)

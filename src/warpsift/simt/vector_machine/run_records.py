@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from warpsift.simt import alu_classes
-from warpsift.simt.coalesce import PLAIN
+from warpsift.simt.coalesce import LOG_COLUMNS, PLAIN
 from warpsift.simt.stream import ALU, NO_SLOT, SLOTS
 from warpsift.simt.threads import LONGEST_RUN
 from warpsift.simt.vector_machine import instruction_set as i
@@ -34,6 +34,8 @@ from warpsift.simt.vector_machine.thread_values import OPTIONS
 ) = range(13)
 # Words of the log, and of the programs
 LOG_ROWS, LOG_ELEMENTS, LOG_SCOPES, LOG_INDEX, PROGRAMS, PROGRAM_WORDS = range(16, 22)
+# and how much room there is for each; the table that finds programs has a power of two of places; a level of the pool
+MOST_ROWS, MOST_ELEMENTS, MOST_SCOPES, MOST_INDEX, MOST_PROGRAMS, MOST_PROGRAM_WORDS, TABLE_MASK, POOL_LEVEL = range(22, 30)
 
 LEVELS = 64
 THREADS, LOGGED = 32, 32 + LEVELS  # of each level: active threads; number of the scope in the log, or -1
@@ -226,12 +228,12 @@ def flush(w, run, log, programs):
 def program_number(w, run, programs):
     """The number of the current run's program, which may be new."""
     words, starts, table = programs
-    count = w[COUNT]
+    count, mask = w[COUNT], w[TABLE_MASK]
     key = count
     for k in range(count):
         key = (key ^ run[k]) * np.int64(0x9E3779B97F4A7C15 - (1 << 64))
         key ^= key >> 29
-    slot = key & (table.size - 1)
+    slot = key & mask
     while table[slot] >= 0:
         number = table[slot]
         begin = starts[number]
@@ -241,7 +243,7 @@ def program_number(w, run, programs):
                 same &= words[begin + k] == run[k]
             if same:
                 return number
-        slot = (slot + 1) & (table.size - 1)
+        slot = (slot + 1) & mask
     number = w[PROGRAMS]
     table[slot] = number
     begin = starts[number]
@@ -260,12 +262,12 @@ def scope_number(w, log):
     number = w[LOGGED + level]
     if number < 0:
         number = w[LOGGED + level] = w[LOG_SCOPES]
-        begin, threads, from_ = w[LOG_INDEX], w[THREADS + level], level * (pool.size // LEVELS)
+        begin, threads, from_ = w[LOG_INDEX], w[THREADS + level], level * w[POOL_LEVEL]
         for k in range(threads):
             index[begin + k] = pool[from_ + k]
         w[LOG_INDEX] = begin + threads
-        scopes[number, 0] = begin + threads
-        scopes[number, 1] = w[WARPS_BEGIN]
+        scopes[2 * number] = begin + threads
+        scopes[2 * number + 1] = w[WARPS_BEGIN]
         w[LOG_SCOPES] = number + 1
     return number
 
@@ -275,15 +277,15 @@ def write_row(w, log, way, low, high, end, base, itemsize):
     """A row of the recorder's log (coalesce.LOG_COLUMNS)."""
     rows = log[0]
     number = scope_number(w, log)
-    at = w[LOG_ROWS]
-    rows[at, 0] = way
-    rows[at, 1] = low
-    rows[at, 2] = high
-    rows[at, 3] = number
-    rows[at, 4] = end
-    rows[at, 5] = base
-    rows[at, 6] = itemsize
-    w[LOG_ROWS] = at + 1
+    at = w[LOG_ROWS] * LOG_COLUMNS
+    rows[at] = way
+    rows[at + 1] = low
+    rows[at + 2] = high
+    rows[at + 3] = number
+    rows[at + 4] = end
+    rows[at + 5] = base
+    rows[at + 6] = itemsize
+    w[LOG_ROWS] += 1
 
 
 @njit(**OPTIONS)
@@ -301,10 +303,10 @@ def take_slot(w, run, log, programs, uses, returns):
 
 
 @njit(**OPTIONS)
-def know_program(w, run, programs, program):
+def know_program(w, run, programs, program, count):
     """Give a program that is already known elsewhere the next number here."""
-    w[COUNT] = program.size
-    for k in range(program.size):
+    w[COUNT] = count
+    for k in range(count):
         run[k] = program[k]
     program_number(w, run, programs)
     w[COUNT] = 0

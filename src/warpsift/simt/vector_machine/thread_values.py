@@ -1,4 +1,4 @@
-"""Values of threads for compiled code: their addresses as arrays, copies of them, and the code of stretches."""
+"""Values of threads for compiled code: their addresses as cells, copies of them, and the code of stretches."""
 
 from __future__ import annotations
 
@@ -6,16 +6,24 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from warpsift.simt.host_pointers import array_at
+from warpsift.simt.cells import cells_at
 from warpsift.simt.vector_machine import instruction_set as i
 
 OPTIONS = {"error_model": "numpy", "boundscheck": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-bytes_at, ints_at, words_at = (array_at(kind) for kind in (types.uint8, types.int32, types.uint32))
-longs_at, floats_at, doubles_at = (array_at(kind) for kind in (types.int64, types.float32, types.float64))
+bytes_at, ints_at, words_at = (cells_at(kind) for kind in (types.uint8, types.int32, types.uint32))
+longs_at, floats_at, doubles_at = (cells_at(kind) for kind in (types.int64, types.float32, types.float64))
 AT = {
     i.BYTE: bytes_at, i.INT32: ints_at, i.UINT32: words_at, i.INT64: longs_at,
     i.FLOAT32: floats_at, i.FLOAT64: doubles_at,
 }  # fmt: skip
+
+
+@njit(**OPTIONS)
+def clear(address, count):
+    """So many bytes."""
+    cells = bytes_at(address)
+    for k in range(count):
+        cells[k] = 0
 
 
 @intrinsic
@@ -35,7 +43,7 @@ def _copy(kind):
 
     @njit(**OPTIONS)
     def loop(d, a, index, n):
-        result, values, threads = at(d, n), at(a, n), words_at(index, n)
+        result, values, threads = at(d), at(a), words_at(index)
         for k in range(n):
             result[threads[k]] = values[threads[k]]
 

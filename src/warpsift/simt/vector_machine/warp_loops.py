@@ -25,7 +25,7 @@ def end_of_warp(threads, n, k):
 @njit(**OPTIONS)
 def warps_of(index, n, first):
     """Where each warp begins among the active threads, and one more; gives how many there are."""
-    threads = words_at(index, n)
+    threads = words_at(index)
     k, count = 0, 0
     while k < n:
         first[count] = k
@@ -37,13 +37,13 @@ def warps_of(index, n, first):
 
 def _scan(kind):
     """Inclusive prefix sums, as differences of sums over all threads: what NumPy is asked for, to the last bit."""
-    at = AT[kind]
+    at, zeros = AT[kind], i.TYPES[kind]
 
     @njit(**OPTIONS)
     def loop(d, a, threads, n):
-        result, values = at(d, n), at(a, n)
+        result, values = at(d), at(a)
         k = 0
-        sums = np.zeros(2, values.dtype)  # over all so far, and before this warp
+        sums = np.zeros(2, zeros)  # over all so far, and before this warp
         while k < n:
             end = end_of_warp(threads, n, k)
             sums[1] = sums[0]
@@ -72,12 +72,12 @@ def _pairwise(held, n):
 
 
 def _sum(kind):
-    at = AT[kind]
+    at, zeros = AT[kind], i.TYPES[kind]
 
     @njit(**OPTIONS)
     def loop(d, a, threads, n):
-        result, values = at(d, n), at(a, n)
-        held = np.zeros(WARP_SIZE + 1, values.dtype)
+        result, values = at(d), at(a)
+        held = np.zeros(WARP_SIZE + 1, zeros)
         k = 0
         while k < n:
             end = end_of_warp(threads, n, k)
@@ -96,11 +96,11 @@ def _sum(kind):
 
 
 def _largest(kind):
-    at = AT[kind]
+    at, zeros = AT[kind], i.TYPES[kind]
 
     @njit(**OPTIONS)
     def loop(d, a, threads, n):
-        result, values = at(d, n), at(a, n)
+        result, values = at(d), at(a)
         k = 0
         while k < n:
             end = end_of_warp(threads, n, k)
@@ -117,12 +117,12 @@ def _largest(kind):
 
 def _shuffle(kind):
     """The value of a lane of the same warp, 0 if it is not active."""
-    at = AT[kind]
+    at, zeros = AT[kind], i.TYPES[kind]
 
     @njit(**OPTIONS)
     def loop(d, a, wanted, threads, n):
-        result, values, lanes = at(d, n), at(a, n), longs_at(wanted, n)
-        held = np.zeros(WARP_SIZE, values.dtype)
+        result, values, lanes = at(d), at(a), longs_at(wanted)
+        held = np.zeros(WARP_SIZE, zeros)
         k = 0
         while k < n:
             end = end_of_warp(threads, n, k)
@@ -144,7 +144,7 @@ _shuffle_word, _shuffle_long = _shuffle(i.UINT32), _shuffle(i.INT64)
 
 @njit(**OPTIONS)
 def _ballot(d, a, threads, n):
-    words, truth = words_at(d, n), bytes_at(a, n)
+    words, truth = words_at(d), bytes_at(a)
     k = 0
     while k < n:
         end = end_of_warp(threads, n, k)
@@ -158,7 +158,7 @@ def _ballot(d, a, threads, n):
 
 @njit(**OPTIONS)
 def _count_bits(d, a, threads, n):
-    ints, words = ints_at(d, n), words_at(a, n)
+    ints, words = ints_at(d), words_at(a)
     for k in range(n):
         bits, count = np.int64(words[threads[k]]), 0
         while bits:
@@ -170,7 +170,7 @@ def _count_bits(d, a, threads, n):
 @njit(**OPTIONS)
 def _any(d, a, threads, n, group):
     """Whether any active thread of a group of so many says so."""
-    result, truth = bytes_at(d, n), bytes_at(a, n)
+    result, truth = bytes_at(d), bytes_at(a)
     k = 0
     while k < n:
         end, found = k, False
@@ -188,7 +188,7 @@ def together(row, places, index, n, threads_per_cta):
     """An instruction of the kind WARP."""
     d, a, b, _ = places
     kind, which = row[i.TYPE], row[i.X]
-    threads = words_at(index, n)
+    threads = words_at(index)
     if which == i.BALLOT:
         _ballot(d, a, threads, n)
     elif which == i.POPCOUNT:
