@@ -39,7 +39,7 @@ from warpsift.simt.vector_machine.machine_launch import VectorMachine
 from warpsift.simt.vector_machine.traced_registers import UntraceableError
 
 JIT_ENABLED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
-SMALLEST_TRACED = 8192  # threads of a launch from which tracing its kernel costs less than it saves
+SMALLEST_TRACED = 2048  # threads of a launch from which tracing its kernel costs less than it saves
 WAVE_THREADS_WITHOUT_RACES = 1 << 16  # only a matter of memory and speed: nothing observable depends on it
 
 
@@ -171,7 +171,10 @@ class Gpu:
                 )
                 begun = True
             warps = (last - first) * (threads_per_cta // WARP_SIZE)
-            self.sink.chunk(self._recorder.finish(warps, last - first))
+            chunk = self._recorder.finish(warps, last - first)
+            if self._machine is not None:
+                self._machine.recycle()
+            self.sink.chunk(chunk)
         self.sink.end()
 
     def _waves(self, kernel: Kernel, ctas: int, threads_per_cta: int) -> list[tuple[int, int]]:

@@ -112,17 +112,15 @@ class Recorder:
         index, warp_numbers = np.concatenate(self._index, dtype=np.int32), np.concatenate(self._warp_numbers)
         small = np.empty(0, np.int32)
         elements = np.concatenate([small, *self._elements])  # int32 unless one of them is larger
-        self.keep(rows, scopes, index, warp_numbers, elements)
+        begins, groups = group_scopes(scopes, index, warp_numbers)
+        self.keep(Log(rows, begins, groups, elements))
         self._open_log()
 
-    def keep(
-        self, rows: np.ndarray, scopes: np.ndarray, index: np.ndarray, warp_numbers: np.ndarray, elements: np.ndarray
-    ) -> None:
-        """Keep a log; what `scopes`, `index` and `warp_numbers` are: group_scopes."""
-        begins, groups = group_scopes(scopes, index, warp_numbers)
-        self._logs.append(Log(rows, begins, groups, elements))
+    def keep(self, log: Log) -> None:
+        """Add a log to those of the wave."""
+        self._logs.append(log)
         # a line per lane, and behind those of a store the words that they cover
-        self._most_transactions += elements.size * (2 if (rows[:, 0] == STORES).any() else 1)
+        self._most_transactions += log.elements.size * (2 if (log.rows[:, 0] == STORES).any() else 1)
 
     def expect(self, threads: int) -> None:
         """No instruction has more threads than those seen so far, or these."""

@@ -8,7 +8,8 @@ import numpy as np
 from numba import njit
 
 from warpsift.hardware import LINE_BYTES, SECTORS_PER_LINE
-from warpsift.simt.stream import ALU, KIND_NAMES, Chunk, LaunchInfo, UnitInfo, UnitOperation
+from warpsift.simt.cells import cells
+from warpsift.simt.stream import ALU, ATOMIC, KIND_NAMES, SHARED, Chunk, LaunchInfo, UnitInfo, UnitOperation
 
 _EVENTS = 16  # columns of the compiled counter, see `_count`
 
@@ -72,23 +73,33 @@ class OperationRecord:
 
 
 @njit(cache=True)
-def _count(kind, lanes, count, transactions, array, first, tx, element_bytes, totals):
-    """totals[kind] = instructions; 8 threads, 9 floats, 10 shared passes, 11 transactions, 12 sectors, 13 fewest."""
-    for k in range(kind.size):
-        n = np.int64(count[k]) if kind[k] == ALU else 1
-        totals[kind[k]] += n
-        totals[8] += n * lanes[k]
-        if kind[k] == ALU:
-            totals[9] += array[k]
-        elif kind[k] == 4:
-            totals[10] += count[k]
-        elif kind[k] <= 3:
-            totals[11] += transactions[k]
-            size = element_bytes[array[k]]
-            totals[13] += (np.int64(lanes[k]) * size + LINE_BYTES - 1) // LINE_BYTES
-            for j in range(first[k], first[k] + transactions[k]):
+def _count(ops, tx, element_bytes, totals):
+    """totals[kind] = instructions; 8 threads, 9 floats, 10 shared passes, 11 transactions, 12 sectors, 13 fewest.
+
+    `ops`: the two halves of each record (stream.OP).
+    """
+    records, lines, bytes_, found = cells(ops), cells(tx), cells(element_bytes), cells(totals)
+    threads = floats = passes = transactions = sectors = fewest = np.int64(0)
+    for k in range(ops.shape[0]):
+        low, high = records[2 * k], records[2 * k + 1]
+        kind, lanes, count = low & 255, (low >> 8) & 255, (low >> 48) & 0xFFFF
+        n = count if kind == ALU else np.int64(1)
+        found[kind] += n
+        threads += n * lanes
+        array = (high >> 32) & 0xFFFF
+        if kind == ALU:
+            floats += array
+        elif kind == SHARED:
+            passes += count
+        elif kind <= ATOMIC:
+            own, first = (low >> 24) & 255, high & 0xFFFFFFFF
+            transactions += own
+            fewest += (lanes * bytes_[array] + LINE_BYTES - 1) // LINE_BYTES
+            for j in range(first, first + own):
                 for s in range(SECTORS_PER_LINE):
-                    totals[12] += (tx[j] >> s) & 1
+                    sectors += (lines[j] >> s) & 1
+    for place, sum_ in enumerate((threads, floats, passes, transactions, sectors, fewest)):
+        found[8 + place] += sum_
 
 
 class Counter:
@@ -106,18 +117,7 @@ class Counter:
         self._totals[:] = 0
 
     def chunk(self, chunk: Chunk) -> None:
-        ops = chunk.ops
-        _count(
-            ops["kind"],
-            ops["lanes"],
-            ops["count"],
-            ops["transactions"],
-            ops["array"],
-            ops["first"],
-            chunk.transactions,
-            self._element_bytes,
-            self._totals,
-        )
+        _count(chunk.ops.view(np.int64).reshape(-1, 2), chunk.transactions, self._element_bytes, self._totals)
 
     def end(self) -> None:
         by_kind = dict(zip(KIND_NAMES, self._totals.tolist(), strict=False))

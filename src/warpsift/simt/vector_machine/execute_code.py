@@ -228,7 +228,7 @@ def _full(w):
         return PROGRAMS_FULL
     if w[r.LOG_ROWS] + ROWS_AT_ONCE > w[r.MOST_ROWS] or w[r.LOG_SCOPES] + 2 > w[r.MOST_SCOPES]:
         return LOG_FULL
-    if w[r.LOG_ELEMENTS] + 2 * w[r.SIZE] > w[r.MOST_ELEMENTS] or w[r.LOG_INDEX] + w[r.SIZE] > w[r.MOST_INDEX]:
+    if w[r.LOG_ELEMENTS] + 2 * w[r.SIZE] > w[r.MOST_ELEMENTS] or w[r.LOG_GROUPS] + (w[r.SIZE] >> 5) > w[r.MOST_GROUPS]:
         return LOG_FULL
     return DONE
 
@@ -284,11 +284,19 @@ def _control(w, run, log, programs, host, row, places, n):
         w[r.PC] = row[i.Z]
 
 
-def execute(code, w, run, log, programs, host, tables, generator):
+def execute(code, w, run, written, programs, host, tables, generator):
     """Go on with the batch that `w` stands in; gives DONE or why it stops."""
     code, w, run, host, generator = cells(code), cells(w), cells(run), cells(host), cells(generator)
-    log = (cells(log[0]), cells(log[1]), cells(log[2]), cells(log[3]), cells(log[4]))
-    programs = (cells(programs[0]), cells(programs[1]), cells(programs[2]))
+    rows, begins, (warps, lanes, first, warp_numbers), elements, pool = written
+    log = (
+        cells(rows),
+        cells(begins),
+        (cells(warps), cells(lanes), cells(first), cells(warp_numbers)),
+        cells(elements),
+        cells(pool),
+    )
+    words, starts, table = programs
+    known = (cells(words), cells(starts), cells(table))
     classes, arrays, shared_arrays = cells(tables[0]), cells(tables[1]), cells(tables[2])
     orders, stretches = (cells(tables[3]), cells(tables[4])), cells(tables[5])
     values, stride = host[VALUES], host[STRIDE]
@@ -314,24 +322,24 @@ def execute(code, w, run, log, programs, host, tables, generator):
             if op == i.WARP:
                 warp_loops.together(row, places, index, n, host[CTA_THREADS])
             if row[i.CLASS] >= 0:
-                r.count_instruction(w, run, log, programs, row, row[i.DST_REG])
+                r.count_instruction(w, run, log, known, row, row[i.DST_REG])
         elif op == i.SPEND:
-            r.spend(w, run, log, programs, row[i.Y], row[i.Z] != 0, classes, row[i.X])
+            r.spend(w, run, log, known, row[i.Y], row[i.Z] != 0, classes, row[i.X])
         elif op == i.ADDRESS:
-            r.pay_address(w, run, log, programs, row)
+            r.pay_address(w, run, log, known, row)
         elif op <= i.RENAME:
             _assign(w, row, places)
         elif op < i.FINISH:
-            _control(w, run, log, programs, host, row, places, n)
+            _control(w, run, log, known, host, row, places, n)
         elif op == i.FINISH:
-            r.flush(w, run, log, programs)
+            r.flush(w, run, log, known)
             return DONE
         elif op <= i.ATOMIC:
-            status = _global_access(w, run, log, programs, host, row, places, arrays, generator, orders)
+            status = _global_access(w, run, log, known, host, row, places, arrays, generator, orders)
         elif op <= i.SHARED_EXCHANGE:
-            status = _shared_access(w, run, log, programs, host, row, places, shared_arrays)
+            status = _shared_access(w, run, log, known, host, row, places, shared_arrays)
         elif op == i.BARRIER:
-            r.flush(w, run, log, programs)
+            r.flush(w, run, log, known)
             if n > 0:
                 r.write_row(w, log, PLAIN, _record(BARRIER, np.int64(NO_SLOT), np.int64(0), 1), 0, 0, 0, 0)
         elif level > 0 and _parts_of_ctas(index, n, host[CTA_THREADS]):

@@ -26,8 +26,8 @@ def _announce() -> None:
 _announce()
 
 
-def _begin_batch(w, registers, size, warps_begin):
-    run_records.begin_batch(cells(w), registers, size, warps_begin)
+def _begin_batch(w, registers, size):
+    run_records.begin_batch(cells(w), registers, size)
 
 
 def _know_program(w, run, programs, program):

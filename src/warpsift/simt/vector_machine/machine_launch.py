@@ -7,7 +7,6 @@ from typing import NoReturn
 import numpy as np
 
 from warpsift.hardware import WARP_SIZE
-from warpsift.simt import recorder as recording
 from warpsift.simt.alu_classes import BESIDE, Program
 from warpsift.simt.collectives import refuse_part_of_a_cta, refuse_shared_index
 from warpsift.simt.global_memory import refuse_index
@@ -16,6 +15,7 @@ from warpsift.simt.recorder import Recorder
 from warpsift.simt.scope import Batch
 from warpsift.simt.threads import LONGEST_RUN
 from warpsift.simt.vector_machine import execute_code, instruction_set as i, run_records as r
+from warpsift.simt.vector_machine.machine_log import MachineLog
 from warpsift.simt.vector_machine.value_code import loaded
 from warpsift.simt.vector_machine.warp_order import WORDS, words_of
 from warpsift.simt.vector_machine.machine_entry import begin_batch, execute, know_program
@@ -45,7 +45,8 @@ class VectorMachine:
             self._pool[:size] = np.arange(size)
             self._first, self._order = np.zeros((2, size // WARP_SIZE + 2), np.int64)
             self._moved = np.zeros(size, np.int32)
-            self._open_log()
+            self._log = MachineLog(self._w, size)
+            self._w[r.POOL_LEVEL] = size
         if self._values.size < (kernel.slots + 1) * self._size:
             self._values = np.zeros((kernel.slots + 1) * self._size, np.int64)
         if self._shared.size < ctas * kernel.shared_words:
@@ -75,21 +76,18 @@ class VectorMachine:
         if "cta" in special:
             self._fill(special["cta"], batch.cta_numbers.astype(np.int32)[batch.shape.cta])
         self._shared[: ctas * kernel.shared_words] = 0
-        self._warp_numbers.append(batch.warp_numbers)
-        begin_batch(self._w, kernel.registers, batch.size, self._warps)
-        self._warps += batch.warp_numbers.size
-        host = self._host(ctas)
+        begin_batch(self._w, kernel.registers, batch.size)
         tables = (kernel.classes, kernel.arrays, kernel.shared, self._order, self._first, self._stretches)
         generator = words_of(batch.rng) if kernel.atomics else self._no_generator
         while True:
-            stopped = execute(kernel.code, self._w, self._run, self._log, self._programs, host, tables, generator)
+            rows, begins, warps, lanes, first, elements = self._log.buffers
+            log = (rows, begins, (warps, lanes, first, batch.warp_numbers), elements, self._pool)
+            host = self._host(ctas)
+            stopped = execute(kernel.code, self._w, self._run, log, self._programs, host, tables, generator)
             if stopped == execute_code.DONE:
                 return
             if stopped == execute_code.LOG_FULL:
                 self.hand_on()
-                self._warp_numbers.append(batch.warp_numbers)
-                self._warps = batch.warp_numbers.size
-                self._w[r.WARPS_BEGIN] = 0
             elif stopped == execute_code.PROGRAMS_FULL:
                 self._make_room_for_programs(4 * int(self._w[r.MOST_PROGRAMS]))
             else:
@@ -99,7 +97,7 @@ class VectorMachine:
         """Where everything lies, and what the batch is like: execute_code.VALUES and so on."""
         threads, stride = self._threads_per_cta, 8 * self._size
         values, shared, pool, elements, moved = (
-            each.ctypes.data for each in (self._values, self._shared, self._pool, self._log[3], self._moved)
+            each.ctypes.data for each in (self._values, self._shared, self._pool, self._log.buffers.elements, self._moved)
         )
         truth = values + self._kernel.slots * stride
         device, places = self._memory.ctypes.data, self._stretch_places.ctypes.data
@@ -117,46 +115,22 @@ class VectorMachine:
         refuse_index(self._kernel.names[row[i.X]], wrong, int(self._kernel.arrays[row[i.X], i.LENGTH]))
 
     # ------------------------------------------------------------------ the log
-    def _open_log(self) -> None:
-        elements = max(recording.LOGGED_ELEMENTS, 2 * self._size)
-        rows = max(recording.LOGGED_ROWS, 2 * execute_code.ROWS_AT_ONCE)
-        self._log = (
-            np.empty((rows, recording.LOG_COLUMNS), np.int64),
-            np.empty((rows, 2), np.int64),
-            np.empty(elements, np.int32),
-            np.empty(elements, np.int32),
-            self._pool,
-        )
-        self._w[[r.MOST_ROWS, r.MOST_SCOPES, r.MOST_ELEMENTS, r.MOST_INDEX]] = rows, rows, elements, elements
-        self._w[r.POOL_LEVEL] = self._size
-        self._empty_log()
-
-    def _empty_log(self) -> None:
-        self._w[[r.LOG_ROWS, r.LOG_ELEMENTS, r.LOG_SCOPES, r.LOG_INDEX]] = 0
-        self._w[r.LOGGED : r.LOGGED + r.LEVELS] = -1
-        self._warp_numbers: list[np.ndarray] = []
-        self._warps = 0
-
     def hand_on(self) -> None:
         """Give the recorder what is in the log."""
-        w = self._w
-        rows, scopes, index, elements, _ = self._log
         self._tell_programs()
-        if w[r.LOG_ROWS]:
-            self._recorder.keep(
-                rows[: w[r.LOG_ROWS]].copy(),
-                scopes[: w[r.LOG_SCOPES]],
-                index[: w[r.LOG_INDEX]],
-                np.concatenate(self._warp_numbers),
-                elements[: w[r.LOG_ELEMENTS]].copy(),
-            )
-        self._recorder.expect(self._size)
-        self._empty_log()
+        if self._size and (log := self._log.hand_on(self._w)) is not None:
+            self._recorder.keep(log)
+            self._recorder.expect(self._size)
+
+    def recycle(self) -> None:
+        """The recorder is through with the wave."""
+        if self._size:
+            self._log.recycle()
 
     def forget(self) -> None:
         """Drop what a kernel has left that ended in an error."""
         if self._size:
-            self._empty_log()
+            self._log.empty(self._w)
 
     # ------------------------------------------------------------------ programs
     def _make_room_for_programs(self, programs: int) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from warpsift.hardware import WARP_SIZE
 from warpsift.simt import alu_classes
+from warpsift.simt.cells import offset
 from warpsift.simt.coalesce import LOG_COLUMNS, PLAIN
 from warpsift.simt.stream import ALU, NO_SLOT, SLOTS
 from warpsift.simt.threads import LONGEST_RUN
@@ -29,13 +31,12 @@ from warpsift.simt.vector_machine.thread_values import OPTIONS
     DEEPEST,  # place of the instruction that ends it
     FLOATS,
     SIZE,  # threads of the batch
-    WARPS_BEGIN,  # where its warps begin in the log's warp numbers
     WRONG,  # what went wrong: an index, say
-) = range(13)
+) = range(12)
 # Words of the log, and of the programs
-LOG_ROWS, LOG_ELEMENTS, LOG_SCOPES, LOG_INDEX, PROGRAMS, PROGRAM_WORDS = range(16, 22)
+LOG_ROWS, LOG_ELEMENTS, LOG_SCOPES, LOG_GROUPS, PROGRAMS, PROGRAM_WORDS = range(16, 22)
 # and how much room there is for each; the table that finds programs has a power of two of places; a level of the pool
-MOST_ROWS, MOST_ELEMENTS, MOST_SCOPES, MOST_INDEX, MOST_PROGRAMS, MOST_PROGRAM_WORDS, TABLE_MASK, POOL_LEVEL = range(22, 30)
+MOST_ROWS, MOST_ELEMENTS, MOST_SCOPES, MOST_GROUPS, MOST_PROGRAMS, MOST_PROGRAM_WORDS, TABLE_MASK, POOL_LEVEL = range(22, 30)
 
 LEVELS = 64
 THREADS, LOGGED = 32, 32 + LEVELS  # of each level: active threads; number of the scope in the log, or -1
@@ -49,12 +50,11 @@ BESIDE = 7  # "needs" of an instruction that nothing waits for (alu_classes.BESI
 
 
 @njit(**OPTIONS)
-def begin_batch(w, registers, size, warps_begin):
+def begin_batch(w, registers, size):
     for k in range(WRONG + 1):
         w[k] = 0
     w[DEEPEST] = -1
     w[SIZE] = size
-    w[WARPS_BEGIN] = warps_begin
     for register in range(registers):
         forget_register(w, register)
     new_scope(w, 0, size)
@@ -255,19 +255,37 @@ def program_number(w, run, programs):
 
 
 @njit(**OPTIONS)
+def _group(w, groups, threads, number):
+    """Write the warps of the active threads down, as warp_groups.group_scopes would; gives where the next ones go."""
+    warps, lanes, first, warp_numbers = groups
+    at, n = w[LOG_GROUPS], w[THREADS + w[LEVEL]]
+    k = 0
+    while k < n:
+        started, warp = k, threads[k] >> 5
+        if n == w[SIZE]:
+            k += WARP_SIZE  # all threads: all lanes of every warp
+        else:
+            k += 1
+            while k < n and threads[k] >> 5 == warp:
+                k += 1
+        warps[at] = warp_numbers[warp]
+        lanes[at] = k - started
+        first[at + number] = started
+        at += 1
+    first[at + number] = n
+    return at
+
+
+@njit(**OPTIONS)
 def scope_number(w, log):
     """The number in the log of the threads that are active."""
-    _, scopes, index, _, pool = log
+    _, begins, groups, _, pool = log
     level = w[LEVEL]
     number = w[LOGGED + level]
     if number < 0:
         number = w[LOGGED + level] = w[LOG_SCOPES]
-        begin, threads, from_ = w[LOG_INDEX], w[THREADS + level], level * w[POOL_LEVEL]
-        for k in range(threads):
-            index[begin + k] = pool[from_ + k]
-        w[LOG_INDEX] = begin + threads
-        scopes[2 * number] = begin + threads
-        scopes[2 * number + 1] = w[WARPS_BEGIN]
+        w[LOG_GROUPS] = _group(w, groups, offset(pool, level * w[POOL_LEVEL]), number)
+        begins[number + 1] = w[LOG_GROUPS]
         w[LOG_SCOPES] = number + 1
     return number
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from warpsift.simt.memory import DeviceArray
 from warpsift.simt.vector_machine import instruction_set as i
 from warpsift.simt.vector_machine.register_slots import placed
 from warpsift.simt.vector_machine.traced_registers import UntraceableError
+from warpsift.simt.vector_machine.value_code import Stretch
 from warpsift.simt.vector_machine.value_stretches import steps_of, stretches_of
 
 PINNED = i.PINNED
@@ -122,10 +124,8 @@ class TraceWriter:
     def finished(self, shared_bytes: int) -> i.TracedKernel:
         if self.levels > MOST_LEVELS:
             raise UntraceableError("very many conditions inside of each other")
-        text = np.array(self.rows, np.int64)
-        rows = stretches_of(text, len(self.types))
-        code, place, slots = placed(text, rows, len(self.types), len(self.pinned))
-        code[rows.first, i.STRETCH] = np.arange(len(rows.first))
+        constant = frozenset(self._constants.values())
+        code, stretches, slots = _laid_out(Text(np.array(self.rows, np.int64)), len(self.types), len(self.pinned), constant)
         constants = [
             (number - PINNED, np.frombuffer(raw, i.TYPES[kind])[0])
             for (kind, raw), number in self._constants.items()
@@ -133,7 +133,7 @@ class TraceWriter:
         arrays = [array for _, array in self._arrays.values()]
         return i.TracedKernel(
             code,
-            steps_of(text, place, rows, set(self._constants.values())),
+            stretches,
             np.array([*self._class_list, 0], np.int64),
             np.array([(a.address, len(a), a.itemsize, a.tag) for a in arrays], np.int64).reshape(-1, 4),
             np.array(self.shared, np.int64).reshape(-1, 4),
@@ -148,6 +148,31 @@ class TraceWriter:
             [array.name for array in arrays],
             self.reached,
         )
+
+
+class Text:
+    """The rows of a kernel, which know whether they are the same."""
+
+    def __init__(self, rows: np.ndarray) -> None:
+        self.rows = rows
+        self._bytes = rows.tobytes()
+
+    def __hash__(self) -> int:
+        return hash(self._bytes)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Text) and self._bytes == other._bytes
+
+
+@lru_cache(maxsize=256)
+def _laid_out(
+    text: Text, values: int, pinned: int, constants: frozenset[int]
+) -> tuple[np.ndarray, list[tuple[Stretch, list[int]]], int]:
+    """Code with places for values, its stretches, how many places; the next launch mostly has the same text."""
+    rows = stretches_of(text.rows, values)
+    code, place, slots = placed(text.rows, rows, values, pinned)
+    code[rows.first, i.STRETCH] = np.arange(len(rows.first))
+    return code, steps_of(text.rows, place, rows, constants), slots
 
 
 _COLUMN = {

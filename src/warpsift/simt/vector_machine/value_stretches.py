@@ -53,7 +53,7 @@ def stretches_of(code: np.ndarray, values: int) -> Rows:
 
 
 def steps_of(
-    code: np.ndarray, place: np.ndarray, rows: Rows, constants: set[int]
+    code: np.ndarray, place: np.ndarray, rows: Rows, constants: frozenset[int]
 ) -> list[tuple[Stretch, list[int]]]:
     """The stretches, each with the places of the values that it loads and stores.
 
@@ -84,7 +84,7 @@ def steps_of(
 class _Places:
     """The places of a stretch, numbered."""
 
-    def __init__(self, place: np.ndarray, constants: set[int]) -> None:
+    def __init__(self, place: np.ndarray, constants: frozenset[int]) -> None:
         self.all: list[int] = []
         self._place = place
         self._constants = constants

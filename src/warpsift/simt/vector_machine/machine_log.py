@@ -1,0 +1,72 @@
+"""The log that the machine writes, in memory that is used again wave after wave."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from warpsift.hardware import WARP_SIZE
+from warpsift.simt import recorder as recording
+from warpsift.simt.recorder import Log
+from warpsift.simt.vector_machine import execute_code
+from warpsift.simt.vector_machine import run_records as r
+
+
+class Buffers(NamedTuple):
+    """Room for one log: see recorder.Log."""
+
+    rows: np.ndarray
+    begins: np.ndarray
+    warps: np.ndarray
+    lanes: np.ndarray
+    first: np.ndarray
+    elements: np.ndarray
+
+
+class MachineLog:
+    def __init__(self, words: np.ndarray, threads: int) -> None:
+        """For batches of up to so many threads; `words` are the machine's."""
+        self._rows = max(recording.LOGGED_ROWS, 2 * execute_code.ROWS_AT_ONCE)
+        self._elements = max(recording.LOGGED_ELEMENTS, 2 * threads)
+        self._groups = max(recording.LOGGED_ELEMENTS, 2 * threads) // 4 + threads // WARP_SIZE
+        self._spare: list[Buffers] = []
+        self._handed_on: list[Buffers] = []
+        self.buffers = self._new()
+        words[[r.MOST_ROWS, r.MOST_SCOPES]] = self._rows
+        words[r.MOST_ELEMENTS], words[r.MOST_GROUPS] = self._elements, self._groups
+        self.empty(words)
+
+    def _new(self) -> Buffers:
+        if self._spare:
+            return self._spare.pop()
+        return Buffers(
+            np.empty((self._rows, recording.LOG_COLUMNS), np.int64),
+            np.zeros(self._rows + 1, np.int64),
+            np.empty(self._groups, np.int32),
+            np.empty(self._groups, np.uint8),
+            np.empty(self._groups + self._rows + 1, np.int32),
+            np.empty(self._elements, np.int32),
+        )
+
+    @staticmethod
+    def empty(words: np.ndarray) -> None:
+        words[[r.LOG_ROWS, r.LOG_ELEMENTS, r.LOG_SCOPES, r.LOG_GROUPS]] = 0
+        words[r.LOGGED : r.LOGGED + r.LEVELS] = -1
+
+    def hand_on(self, words: np.ndarray) -> Log | None:
+        """What is written, or None if that is nothing; the next rows go elsewhere."""
+        rows, scopes = int(words[r.LOG_ROWS]), int(words[r.LOG_SCOPES])
+        groups, elements = int(words[r.LOG_GROUPS]), int(words[r.LOG_ELEMENTS])
+        self.empty(words)
+        if not rows:
+            return None
+        full, self.buffers = self.buffers, self._new()
+        self._handed_on.append(full)
+        parts = (full.warps[:groups], full.lanes[:groups], full.first[: groups + scopes])
+        return Log(full.rows[:rows], full.begins[: scopes + 1], parts, full.elements[:elements])
+
+    def recycle(self) -> None:
+        """Nobody needs what was handed on any more."""
+        self._spare += self._handed_on
+        self._handed_on = []
