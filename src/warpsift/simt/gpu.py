@@ -17,6 +17,7 @@ how much duplicate work a best-effort algorithm does, so it follows from the mac
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
@@ -35,11 +36,13 @@ from warpsift.simt.scope import Batch
 from warpsift.simt.stream import LaunchInfo, Sink
 from warpsift.simt.vector_machine.instruction_set import TracedKernel
 from warpsift.simt.vector_machine.kernel_tracer import TracedThreads
+from warpsift.simt.vector_machine.machine_entry import is_compiled
 from warpsift.simt.vector_machine.machine_launch import VectorMachine
 from warpsift.simt.vector_machine.traced_registers import UntraceableError
 
 JIT_ENABLED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 SMALLEST_TRACED = 2048  # threads of a launch from which tracing its kernel costs less than it saves
+PATIENCE_S = 3.0  # seconds of running texts after which compiling the machine that runs traces is worth it
 WAVE_THREADS_WITHOUT_RACES = 1 << 16  # only a matter of memory and speed: nothing observable depends on it
 
 
@@ -108,8 +111,11 @@ class Gpu:
         self.on_progress: Callable[[float], None] | None = None
         self._seeds = np.random.default_rng(seed)
         self._recorder = Recorder()
-        self.traces = True  # whether kernels are traced where that pays (simt/vector_machine); their streams are the same
+        self.traces = (
+            True  # whether kernels are traced where that pays (simt/vector_machine); their streams are the same
+        )
         self._machine: VectorMachine | None = None
+        self._seconds_by_text = 0.0
         self._untraceable: set[Callable[..., None]] = set()
         self.threads: type[CollectiveThreads] = CollectiveThreads
         self.bindings: dict[str, Any] = {}
@@ -215,8 +221,11 @@ class Gpu:
         threads_per_cta, reserved_bytes = shape
 
         def by_its_text(batch: Batch) -> int:
+            begun = time.perf_counter()
             t = self.threads(batch, self._recorder)
-            return self._run_text(t, kernel, threads, arguments, reserved_bytes)
+            shared_bytes = self._run_text(t, kernel, threads, arguments, reserved_bytes)
+            self._seconds_by_text += time.perf_counter() - begun
+            return shared_bytes
 
         traced = self._traced(kernel, threads, arguments, shape)
         if traced is None:
@@ -241,17 +250,16 @@ class Gpu:
         """The kernel written down for this launch, where that is possible and pays."""
         threads_per_cta, reserved_bytes = shape
         known = self.traces and JIT_ENABLED and self.threads is CollectiveThreads and type(self._recorder) is Recorder
-        if not known or threads < SMALLEST_TRACED or kernel.function in self._untraceable:
+        pays = threads >= SMALLEST_TRACED and (is_compiled() or self._seconds_by_text > PATIENCE_S)
+        if not known or not pays or kernel.function in self._untraceable:
             return None
         t = TracedThreads(threads_per_cta)
         try:
             self._run_text(t, kernel, threads, arguments, reserved_bytes)
             return t.trace.finished(t.shared_bytes)
-        except UntraceableError as e:
-            print("UNTR", kernel.name, e)
+        except UntraceableError:
             self._untraceable.add(kernel.function)
         except Exception:  # the text itself is wrong: running it says how
-            import traceback; traceback.print_exc()
             pass
         return None
 

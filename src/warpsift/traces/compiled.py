@@ -7,36 +7,26 @@ Signatures are given, so that no function is compiled twice for a literal argume
 
 from __future__ import annotations
 
-import hashlib
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
-import platformdirs
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from warpsift.private_folder import code_folder
+from warpsift.simt.cells import cells_at
+from warpsift.simt.kept_code import folder_of, kept_in
 from warpsift.simt.stream import OP
 
 _HERE = Path(__file__).parent
-_OTHERS = ("hardware.py", "engine/core/words.py", "simt/coalesce.py", "simt/stream.py")
+_OTHERS = ("hardware.py", "engine/core/words.py", "simt/cells.py", "simt/coalesce.py", "simt/stream.py")
 _SOURCES = (*sorted(_HERE.glob("*.py")), *(_HERE.parent / name for name in _OTHERS))
 
 
-def _directory() -> str:
-    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for path in _SOURCES:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    root = Path(os.environ.get("WARPSIFT_CACHE_DIR") or platformdirs.user_cache_dir("warpsift"))
-    return str(code_folder(root / "traces") / digest.hexdigest()[:16])
-
-
-DIRECTORY = _directory()
+DIRECTORY = folder_of("traces", _SOURCES)
 _announced = False
 
 
@@ -67,15 +57,11 @@ def compiled(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], A
     """`numba.njit` for one signature, with the cache folder above."""
 
     def compile_it(function: Callable[..., Any]) -> Any:
-        settings: Any = numba.config
-        before, settings.CACHE_DIR = settings.CACHE_DIR, DIRECTORY
-        try:
+        with kept_in(DIRECTORY):
             result = numba.njit(signature, cache=True, nogil=True, error_model="numpy", **options)(function)
             if getattr(result, "stats", None) and result.stats.cache_misses:
                 _announce()
             return result
-        finally:
-            settings.CACHE_DIR = before
 
     return compile_it
 
@@ -107,17 +93,6 @@ def _bytes_at(bits: int) -> Any:
 byte, eight_bytes = _bytes_at(8), _bytes_at(64)  # the first byte is the lowest: hosts are little endian
 
 
-def _pointer(kind: Any) -> Any:
-    @intrinsic
-    def pointer(typing_context, address):
-        def codegen(context, builder, signature, arguments):
-            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
-
-        return types.CPointer(kind)(types.int64), codegen
-
-    return pointer
-
-
 # Addresses of host memory as numba.carray wants them. An array made so has no owner, and so nothing counts who uses it:
 # counting would take longer than reading (the memory belongs to the caller, who waits).
-bytes_pointer, narrow_pointer, int_pointer = _pointer(types.uint8), _pointer(types.int32), _pointer(i64)
+bytes_pointer, narrow_pointer, int_pointer = cells_at(types.uint8), cells_at(types.int32), cells_at(i64)

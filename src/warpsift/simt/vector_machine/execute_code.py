@@ -1,7 +1,7 @@
 """The machine's main loop: a batch of CTAs through the code of a kernel, row by row, as `Threads` would run its text.
 
-It stops when the kernel is through, when the log is full (it goes on where it stopped once the log is empty), when there
-is no room for another program of ALU instructions, or when a thread does what no GPU can do.
+It stops when the kernel is through, when the log is full (it goes on where it stopped once the log is empty), when
+there is no room for another program of ALU instructions, or when a thread does what no GPU can do.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from warpsift.simt.coalesce import ATOMICS, LINES, PLAIN, SHARED_WORDS, STORES
 from warpsift.simt.stream import ATOMIC, BARRIER, LOAD, NO_SLOT, SHARED, STORE
 from warpsift.simt.threads import LONGEST_RUN
 from warpsift.simt.vector_machine import instruction_set as i
-from warpsift.simt.vector_machine import memory_loops, run_records as r, warp_loops, warp_order
+from warpsift.simt.vector_machine import memory_loops, warp_loops, warp_order
+from warpsift.simt.vector_machine import run_records as r
 from warpsift.simt.vector_machine.thread_values import (
     OPTIONS,
     bytes_at,
@@ -30,7 +31,9 @@ DONE, LOG_FULL, PROGRAMS_FULL, OUTSIDE, OUTSIDE_SHARED, PART_OF_A_CTA = range(6)
 ROWS_AT_ONCE = 8  # of the log, that one instruction writes at the most
 RUNS_AT_ONCE = 4
 # Addresses, and what the batch is like
-VALUES, MEMORY, SHARED_MEMORY, POOL, POOL_STRIDE, ELEMENTS, MOVED, TRUTH, STRIDE, CTA_THREADS, CTAS, STRETCH_PLACES = range(12)
+VALUES, MEMORY, SHARED_MEMORY, POOL, POOL_STRIDE, ELEMENTS, MOVED, TRUTH, STRIDE, CTA_THREADS, CTAS, STRETCH_PLACES = (
+    range(12)
+)
 
 
 @njit(**OPTIONS)

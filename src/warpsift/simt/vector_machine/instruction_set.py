@@ -13,9 +13,9 @@ TYPES = tuple(np.dtype(kind) for kind in (np.bool_, np.uint8, np.int32, np.uint3
 TYPE_OF = {kind: number for number, kind in enumerate(TYPES)}
 SIZE_OF = tuple(kind.itemsize for kind in TYPES)
 
-# Columns of a row. `DST`, `A`, `B`, `C` are where values lie; `*_REG` the registers that they belong to, whose waits and
-# dependences count (-1: a constant, or a value on the way between two types). STRETCH: the code (value_code) that computes
-# this row's values and those of the rows that follow, or -1. What X, Y, Z mean is said below.
+# Columns of a row. `DST`, `A`, `B`, `C` are where values lie; `*_REG` the registers that they belong to, whose waits
+# and dependences count (-1: a constant, or a value on the way between two types). STRETCH: the code (value_code) that
+# computes this row's values and those of the rows that follow, or -1. What X, Y, Z mean is said below.
 COLUMNS = 17
 (OP, TYPE, DST, A, B, C, DST_REG, A_REG, B_REG, C_REG, CLASS, FLOAT, X, Y, Z, INDEX_TYPE, STRETCH) = range(COLUMNS)
 PINNED = 1 << 30  # numbers of values from here on are constants and special registers, while a kernel is traced

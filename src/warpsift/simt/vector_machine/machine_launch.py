@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import NoReturn
 
 import numpy as np
@@ -14,12 +15,15 @@ from warpsift.simt.memory import DeviceMemory
 from warpsift.simt.recorder import Recorder
 from warpsift.simt.scope import Batch
 from warpsift.simt.threads import LONGEST_RUN
-from warpsift.simt.vector_machine import execute_code, instruction_set as i, run_records as r
+from warpsift.simt.vector_machine import execute_code
+from warpsift.simt.vector_machine import instruction_set as i
+from warpsift.simt.vector_machine import run_records as r
+from warpsift.simt.vector_machine.machine_entry import begin_batch, compiling, execute, is_compiled, know_program
 from warpsift.simt.vector_machine.machine_log import MachineLog
 from warpsift.simt.vector_machine.value_code import loaded
 from warpsift.simt.vector_machine.warp_order import WORDS, words_of
-from warpsift.simt.vector_machine.machine_entry import begin_batch, execute, know_program
 
+FIRST_PROGRAMS = 1 << 13  # a power of two: for how many programs of ALU instructions there is room at first
 NEEDS_BITS, NEED_BITS, CLASS_BITS = 3, 16, 5  # of an instruction in a program, as run_records writes it
 
 
@@ -32,7 +36,7 @@ class VectorMachine:
         self._w = np.zeros(r.REGISTERS, np.int64)
         self._values = self._shared = np.zeros(0, np.int64)
         self._size = 0  # threads that it has room for
-        self._make_room_for_programs(1 << 13)
+        self._make_room_for_programs(FIRST_PROGRAMS)
 
     # ------------------------------------------------------------------ a launch
     def load(self, kernel: i.TracedKernel, threads_per_cta: int, ctas: int) -> None:
@@ -83,7 +87,8 @@ class VectorMachine:
             rows, begins, warps, lanes, first, elements = self._log.buffers
             log = (rows, begins, (warps, lanes, first, batch.warp_numbers), elements, self._pool)
             host = self._host(ctas)
-            stopped = execute(kernel.code, self._w, self._run, log, self._programs, host, tables, generator)
+            with contextlib.nullcontext() if is_compiled() else compiling():
+                stopped = execute(kernel.code, self._w, self._run, log, self._programs, host, tables, generator)
             if stopped == execute_code.DONE:
                 return
             if stopped == execute_code.LOG_FULL:
@@ -97,7 +102,8 @@ class VectorMachine:
         """Where everything lies, and what the batch is like: execute_code.VALUES and so on."""
         threads, stride = self._threads_per_cta, 8 * self._size
         values, shared, pool, elements, moved = (
-            each.ctypes.data for each in (self._values, self._shared, self._pool, self._log.buffers.elements, self._moved)
+            each.ctypes.data
+            for each in (self._values, self._shared, self._pool, self._log.buffers.elements, self._moved)
         )
         truth = values + self._kernel.slots * stride
         device, places = self._memory.ctypes.data, self._stretch_places.ctypes.data

@@ -8,6 +8,7 @@ import numpy as np
 
 from warpsift.hardware import WARP_SIZE
 from warpsift.simt import recorder as recording
+from warpsift.simt.coalesce import LOG_COLUMNS
 from warpsift.simt.recorder import Log
 from warpsift.simt.vector_machine import execute_code
 from warpsift.simt.vector_machine import run_records as r
@@ -41,7 +42,7 @@ class MachineLog:
         if self._spare:
             return self._spare.pop()
         return Buffers(
-            np.empty((self._rows, recording.LOG_COLUMNS), np.int64),
+            np.empty((self._rows, LOG_COLUMNS), np.int64),
             np.zeros(self._rows + 1, np.int64),
             np.empty(self._groups, np.int32),
             np.empty(self._groups, np.uint8),

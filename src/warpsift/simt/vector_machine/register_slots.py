@@ -23,7 +23,8 @@ def placed(code: np.ndarray, rows: Rows, values: int, pinned: int) -> tuple[np.n
     kept[:, [c for c in range(i.COLUMNS) if c not in (*i.VALUES, *i.REGISTERS)]] = False
     born, last = _lives(np.where(kept, -1, code), rows, values)
     place = np.full(values, -1)
-    slots, free = pinned, []
+    slots = pinned
+    free: list[int] = []
     starting, ending = _by_row(born, len(code)), _by_row(last, len(code))
     for row in range(len(code)):
         for number in starting[row]:  # before anything is let go: a result never shares with its operands

@@ -1,7 +1,7 @@
 """What the stream says of a traced kernel: runs of ALU instructions, waits, scoreboard slots, rows of the log.
 
-The rules are those of `Threads` (`alu`, `spend`, `_dependences`, `_flush`, `take_slot`) and `alu_runs.Run`, with integers in
-place of objects. `w`, the machine's words, is one array of 64-bit integers; the names below say what lies where.
+The rules are those of `Threads` (`alu`, `spend`, `_dependences`, `_flush`, `take_slot`) and `alu_runs.Run`, with
+integers in place of objects. `w`, the machine's words, are 64-bit integers; the names below say what lies where.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ from warpsift.simt.vector_machine.thread_values import OPTIONS
 # Words of the log, and of the programs
 LOG_ROWS, LOG_ELEMENTS, LOG_SCOPES, LOG_GROUPS, PROGRAMS, PROGRAM_WORDS = range(16, 22)
 # and how much room there is for each; the table that finds programs has a power of two of places; a level of the pool
-MOST_ROWS, MOST_ELEMENTS, MOST_SCOPES, MOST_GROUPS, MOST_PROGRAMS, MOST_PROGRAM_WORDS, TABLE_MASK, POOL_LEVEL = range(22, 30)
+MOST_ROWS, MOST_ELEMENTS, MOST_SCOPES, MOST_GROUPS, MOST_PROGRAMS, MOST_PROGRAM_WORDS, TABLE_MASK, POOL_LEVEL = range(
+    22, 30
+)
 
 LEVELS = 64
 THREADS, LOGGED = 32, 32 + LEVELS  # of each level: active threads; number of the scope in the log, or -1
@@ -104,10 +106,10 @@ def comes_from_load(w, register, slot):
 
 @njit(**OPTIONS)
 def _has_waited(w, slot, load):
+    found = False
     for level in range(w[LEVEL] + 1):
-        if w[WAITED + level * SLOTS + slot] == load:
-            return True
-    return False
+        found |= w[WAITED + level * SLOTS + slot] == load
+    return found
 
 
 @njit(**OPTIONS)

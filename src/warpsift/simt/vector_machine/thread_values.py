@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
@@ -9,7 +11,12 @@ from numba.extending import intrinsic
 from warpsift.simt.cells import cells_at
 from warpsift.simt.vector_machine import instruction_set as i
 
-OPTIONS = {"error_model": "numpy", "boundscheck": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+OPTIONS: dict[str, Any] = {
+    "error_model": "numpy",
+    "boundscheck": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 bytes_at, ints_at, words_at = (cells_at(kind) for kind in (types.uint8, types.int32, types.uint32))
 longs_at, floats_at, doubles_at = (cells_at(kind) for kind in (types.int64, types.float32, types.float64))
 AT = {
@@ -27,7 +34,7 @@ def clear(address, count):
 
 
 @intrinsic
-def compute(typing_context, address, values, stride, index, n, places):
+def _compute(typing_context, address, values, stride, index, n, places):
     """Run the code of a stretch (value_code.SIGNATURE) at this address."""
 
     def codegen(context, builder, signature, arguments):
@@ -36,6 +43,9 @@ def compute(typing_context, address, values, stride, index, n, places):
         return context.get_dummy_value()
 
     return types.void(*[types.int64] * 6), codegen
+
+
+compute: Any = _compute
 
 
 def _copy(kind):

@@ -125,10 +125,11 @@ class TraceWriter:
         if self.levels > MOST_LEVELS:
             raise UntraceableError("very many conditions inside of each other")
         constant = frozenset(self._constants.values())
-        code, stretches, slots = _laid_out(Text(np.array(self.rows, np.int64)), len(self.types), len(self.pinned), constant)
+        code, stretches, slots = _laid_out(
+            Text(np.array(self.rows, np.int64)), len(self.types), len(self.pinned), constant
+        )
         constants = [
-            (number - PINNED, np.frombuffer(raw, i.TYPES[kind])[0])
-            for (kind, raw), number in self._constants.items()
+            (number - PINNED, np.frombuffer(raw, i.TYPES[kind])[0]) for (kind, raw), number in self._constants.items()
         ]
         arrays = [array for _, array in self._arrays.values()]
         return i.TracedKernel(

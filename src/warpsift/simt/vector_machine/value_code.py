@@ -226,7 +226,9 @@ class _Loop:
         return b.gep(first, [thread], source_etype=KINDS[kind])
 
     def _steps(self, stretch: Stretch, thread: Any) -> None:
-        b, made, loaded = self._b, [], {}
+        b = self._b
+        made: list[Any] = []
+        loaded: dict[tuple[int, int], Any] = {}
         for step in stretch:
             given = []
             for number, operand in enumerate(step.operands):
@@ -249,7 +251,7 @@ class _Loop:
                 stored.set_metadata("llvm.access.group", self._group)
 
 
-class _Distinct(ir.MDValue):
+class _Distinct(ir.MDValue):  # type: ignore[misc]
     """Metadata that is no other's: the mark of a loop, which names itself first, or of a group of accesses."""
 
     def __init__(self, module: ir.Module, operands: Iterable[Any] = ()) -> None:
@@ -324,12 +326,13 @@ def _compile(stretches: list[Stretch]) -> None:
 
 
 def loaded(stretches: Iterable[tuple[Stretch, list[int]]]) -> tuple[np.ndarray, np.ndarray]:
-    """Of each stretch its functions, for some threads of a batch and for all, and where its places begin; the places."""
+    """Of each stretch its code for some threads of a batch and for all, and where its places begin; the places."""
     wanted = list(stretches)
     missing = [stretch for stretch in dict.fromkeys(stretch for stretch, _ in wanted) if stretch not in _known]
     if missing:
         _compile(missing)
-    rows, places = [], []
+    rows: list[tuple[int, int, int]] = []
+    places: list[int] = []
     for stretch, own in wanted:
         rows.append((*_known[stretch], len(places)))
         places += own

@@ -99,7 +99,9 @@ class _Places:
 
     def operand(self, number: int, made: dict[int, int]) -> Operand:
         """`made`: of values, the step of this stretch that made them."""
-        if number in self._constants:  # each time it is used: two constants may be equal in one launch and not in another
+        if (
+            number in self._constants
+        ):  # each time it is used: two constants may be equal in one launch and not in another
             self.all.append(number - i.PINNED)
             return Operand(place=len(self.all) - 1, constant=True)
         if number in made:

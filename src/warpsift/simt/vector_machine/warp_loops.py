@@ -58,7 +58,7 @@ def _scan(kind):
 
 @njit(**OPTIONS)
 def _pairwise(held, n):
-    """The sum of n values in NumPy's order: eight sums side by side, then those, then the rest; it takes their place."""
+    """The sum of n values in NumPy's order: eight sums side by side, then those, then the rest; held[0] is it."""
     if n < 8:
         for m in range(1, n):
             held[0] += held[m]
@@ -96,7 +96,7 @@ def _sum(kind):
 
 
 def _largest(kind):
-    at, zeros = AT[kind], i.TYPES[kind]
+    at = AT[kind]
 
     @njit(**OPTIONS)
     def loop(d, a, threads, n):

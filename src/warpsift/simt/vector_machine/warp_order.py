@@ -1,7 +1,7 @@
 """The order in which warps reach L2: `numpy.random.Generator.permutation` for compiled code, number by number.
 
-PCG64 (O'Neill 2014, XSL-RR output), and bounded numbers by rejection, as NumPy shuffles. Numba can call NumPy's generator
-itself, but compiles seven seconds for it.
+PCG64 (O'Neill 2014, XSL-RR output), and bounded numbers by rejection, as NumPy shuffles. Numba can call NumPy's
+generator itself, but compiles seven seconds for it.
 """
 
 from __future__ import annotations
