@@ -10,7 +10,7 @@ from warpsift.engine import Engine
 from warpsift.errors import WarpsiftError
 from warpsift.machines import load_machine
 from warpsift.simt import Gpu, kernel
-from warpsift.simt.coalesce import emit_stores, store_scratch
+from warpsift.simt.coalesce import store_scratch, warp_stores
 from warpsift.simt.stream import LINE_SHIFT, REPEAT_SHIFT, SECTOR_MASK
 
 WORDS = 1 << 13  # 32 KB, in the L2 of every machine
@@ -134,15 +134,12 @@ def masks_follow(lines: list[int]) -> bool:
 
 def recorded(address: np.ndarray, itemsize: int) -> tuple[list[int], list[int]]:
     """Lines and word masks of one warp's store, as the stream holds them."""
-    ops, tx, used = np.zeros((4, 2), np.int64), np.zeros(256, np.int64), np.zeros(1, np.int64)
-    buffers = (ops, np.zeros(1, np.int64), tx, used)
-    groups = (np.zeros(1, np.int32), np.full(1, address.size, np.uint8), np.array([0, address.size], np.int32))
-    emit_stores(buffers, groups, (address.astype(np.int64), itemsize), (0, 0), store_scratch())
-    count = int(ops[0, 0] >> 24 & 255)
+    tx = np.zeros(256, np.int64)
+    used, count = warp_stores(tx, 0, address.astype(np.int64), (0, address.size), itemsize, store_scratch())
     lines = tx[:count].tolist()
     if not masks_follow(lines):
-        assert used[0] == count
+        assert used == count
         return lines, [0] * count
     masks = [(int(tx[count + (back >> 1)]) >> 32 * (back & 1)) & 0xFFFFFFFF for back in range(count)]
-    assert used[0] == count + -(-count // 2)
+    assert used == count + -(-count // 2)
     return lines, masks[::-1]

@@ -35,10 +35,10 @@ from warpsift.simt.registers import KernelError, NoSuchCallError
 from warpsift.simt.scope import Batch
 from warpsift.simt.stream import LaunchInfo, Sink
 from warpsift.simt.vector_machine.instruction_set import TracedKernel
-from warpsift.simt.vector_machine.kernel_tracer import TracedThreads
 from warpsift.simt.vector_machine.machine_entry import is_compiled
 from warpsift.simt.vector_machine.machine_launch import VectorMachine
 from warpsift.simt.vector_machine.traced_registers import UntraceableError
+from warpsift.simt.vector_machine.traced_threads import TracedThreads
 
 JIT_ENABLED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 SMALLEST_TRACED = 2048  # threads of a launch from which tracing its kernel costs less than it saves

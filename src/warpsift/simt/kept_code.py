@@ -10,7 +10,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shutil
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ import platformdirs
 
 from warpsift.private_folder import code_folder
 
+KEEP_SECONDS = 14 * 86400  # code of other versions that nobody has used for so long is removed
+
 
 def folder_of(part: str, sources: Iterable[Path]) -> str:
     """The folder of a part's compiled code: WARPSIFT_CACHE_DIR, or below the user's cache folder."""
@@ -28,7 +32,15 @@ def folder_of(part: str, sources: Iterable[Path]) -> str:
     for path in sources:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     root = Path(os.environ.get("WARPSIFT_CACHE_DIR") or platformdirs.user_cache_dir("warpsift"))
-    return str(code_folder(root / part) / digest.hexdigest()[:16])
+    every = code_folder(root / part)
+    folder = every / digest.hexdigest()[:16]
+    with contextlib.suppress(OSError):
+        if folder.exists():
+            os.utime(folder)
+        for old in every.iterdir():
+            if time.time() - old.stat().st_mtime > KEEP_SECONDS:
+                shutil.rmtree(old, ignore_errors=True)
+    return str(folder)
 
 
 @contextlib.contextmanager

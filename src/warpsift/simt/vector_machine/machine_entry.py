@@ -17,8 +17,22 @@ from warpsift.simt.vector_machine import execute_code, run_records
 from warpsift.watching import watcher
 
 _HERE = Path(__file__).parent
-_OTHERS = ("alu_classes.py", "coalesce.py", "stream.py", "threads.py", "cells.py", "../hardware.py")
-FOLDER = folder_of("recording", (*sorted(_HERE.glob("*.py")), *(_HERE.parent / name for name in _OTHERS)))
+_COMPILED = (
+    "execute_code",
+    "instruction_set",
+    "memory_loops",
+    "run_records",
+    "thread_values",
+    "warp_loops",
+    "warp_order",
+)
+_OTHERS = ("alu_classes", "cells", "coalesce", "stream", "threads", "../hardware")
+_SOURCES = (
+    Path(__file__),
+    *(_HERE / f"{name}.py" for name in _COMPILED),
+    *(_HERE / f"../{name}.py" for name in _OTHERS),
+)
+FOLDER = folder_of("recording", _SOURCES)
 PART = "the recording of kernels"
 _OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
 

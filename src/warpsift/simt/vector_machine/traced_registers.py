@@ -20,7 +20,7 @@ from warpsift.simt.registers import Register, Value
 from warpsift.simt.vector_machine import instruction_set as i
 
 if TYPE_CHECKING:
-    from warpsift.simt.vector_machine.kernel_tracer import TracedThreads
+    from warpsift.simt.vector_machine.kernel_tracer import Tracer
 
 ARITHMETIC: dict[Any, int] = {
     operator.add: i.ADD, operator.sub: i.SUB, operator.mul: i.MUL, operator.truediv: i.DIVIDE,
@@ -72,9 +72,9 @@ class TracedRegister(Register):
 
     __slots__ = ("block", "number", "type")
 
-    threads: TracedThreads
+    threads: Tracer
 
-    def __init__(self, threads: TracedThreads, number: int) -> None:
+    def __init__(self, threads: Tracer, number: int) -> None:
         super().__init__(threads, None, None)  # type: ignore[arg-type]
         self.number = number
         self.type = threads.trace.type_of(number)
@@ -129,12 +129,12 @@ class TracedVariable(TracedRegister):
         return self
 
 
-def binary(t: TracedThreads, function: Any, sides: tuple[Value, Value], op: int, needs: tuple[Value, ...]) -> Register:
+def binary(t: Tracer, function: Any, sides: tuple[Value, Value], op: int, needs: tuple[Value, ...]) -> Register:
     """The instruction `function(*sides)`, counted as one of class or family `op` that needs `needs`."""
     return t.counted(binary_values(t, function, *sides), needs, op)
 
 
-def binary_values(t: TracedThreads, function: Any, left: Value, right: Value) -> int:
+def binary_values(t: Tracer, function: Any, left: Value, right: Value) -> int:
     """The values of `function(left, right)`, not counted."""
     among, answer = (type_number(kind) for kind in types_of(function, side_of(left), side_of(right)))
     computed = among if function in COMPARISONS else answer

@@ -24,9 +24,10 @@ import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 
+from warpsift.simt.kept_code import folder_of
 from warpsift.simt.vector_machine import instruction_set as i
-from warpsift.simt.vector_machine.machine_entry import FOLDER
 
+FOLDER = folder_of("stretches", (Path(__file__), Path(i.__file__)))
 BYTE, INT, LONG, FLOAT, DOUBLE = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType(), ir.DoubleType()
 KINDS = {
     i.BOOL: BYTE, i.BYTE: BYTE, i.INT32: INT, i.UINT32: INT, i.INT64: LONG, i.FLOAT32: FLOAT, i.FLOAT64: DOUBLE,
