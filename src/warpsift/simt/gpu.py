@@ -20,7 +20,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
@@ -42,7 +42,7 @@ from warpsift.simt.vector_machine.traced_threads import TracedThreads
 
 JIT_ENABLED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 SMALLEST_TRACED = 2048  # threads of a launch from which tracing its kernel costs less than it saves
-PATIENCE_S = 3.0  # seconds of running texts after which compiling the machine that runs traces is worth it
+PATIENCE_S = 1.0  # seconds that a process has run texts after which compiling the machine that runs traces is worth it
 WAVE_THREADS_WITHOUT_RACES = 1 << 16  # only a matter of memory and speed: nothing observable depends on it
 
 
@@ -93,6 +93,8 @@ def kernel(
 class Gpu:
     """Device memory, a place where launches go (`sink`), and the way CTAs are run."""
 
+    seconds_by_text: ClassVar[float] = 0.0  # that this process has run kernels by their texts
+
     def __init__(
         self,
         sink: Sink,
@@ -115,7 +117,6 @@ class Gpu:
             True  # whether kernels are traced where that pays (simt/vector_machine); their streams are the same
         )
         self._machine: VectorMachine | None = None
-        self._seconds_by_text = 0.0
         self._untraceable: set[Callable[..., None]] = set()
         self.threads: type[CollectiveThreads] = CollectiveThreads
         self.bindings: dict[str, Any] = {}
@@ -224,7 +225,7 @@ class Gpu:
             begun = time.perf_counter()
             t = self.threads(batch, self._recorder)
             shared_bytes = self._run_text(t, kernel, threads, arguments, reserved_bytes)
-            self._seconds_by_text += time.perf_counter() - begun
+            Gpu.seconds_by_text += time.perf_counter() - begun
             return shared_bytes
 
         traced = self._traced(kernel, threads, arguments, shape)
@@ -250,7 +251,7 @@ class Gpu:
         """The kernel written down for this launch, where that is possible and pays."""
         threads_per_cta, reserved_bytes = shape
         known = self.traces and JIT_ENABLED and self.threads is CollectiveThreads and type(self._recorder) is Recorder
-        pays = threads >= SMALLEST_TRACED and (is_compiled() or self._seconds_by_text > PATIENCE_S)
+        pays = threads >= SMALLEST_TRACED and (is_compiled() or Gpu.seconds_by_text > PATIENCE_S)
         if not known or not pays or kernel.function in self._untraceable:
             return None
         t = TracedThreads(threads_per_cta)
