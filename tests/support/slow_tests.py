@@ -22,6 +22,7 @@ SLOW = (
     "report",
     "run",
     "search/test_search_runs.py",
+    "simt/test_vector_machine.py",
     "store/test_asking.py",
     "studies",
     "sweep/test_isolation.py",

@@ -10,8 +10,10 @@ from warpsift.hardware import WARP_SIZE
 from warpsift.simt import recorder as recording
 from warpsift.simt.coalesce import LOG_COLUMNS
 from warpsift.simt.recorder import Log
-from warpsift.simt.vector_machine import execute_code
 from warpsift.simt.vector_machine import run_records as r
+
+ROWS = 1 << 13  # of a log
+MOST_SPARE = 64  # logs whose memory is kept: about 100 MB
 
 
 class Buffers(NamedTuple):
@@ -28,9 +30,9 @@ class Buffers(NamedTuple):
 class MachineLog:
     def __init__(self, words: np.ndarray, threads: int) -> None:
         """For batches of up to so many threads; `words` are the machine's."""
-        self._rows = max(recording.LOGGED_ROWS, 2 * execute_code.ROWS_AT_ONCE)
+        self._rows = ROWS
         self._elements = max(recording.LOGGED_ELEMENTS, 2 * threads)
-        self._groups = max(recording.LOGGED_ELEMENTS, 2 * threads) // 4 + threads // WARP_SIZE
+        self._groups = max(recording.LOGGED_ELEMENTS, 2 * threads) // 8 + threads // WARP_SIZE
         self._spare: list[Buffers] = []
         self._handed_on: list[Buffers] = []
         self.buffers = self._new()
@@ -69,5 +71,5 @@ class MachineLog:
 
     def recycle(self) -> None:
         """Nobody needs what was handed on any more."""
-        self._spare += self._handed_on
+        self._spare = (self._spare + self._handed_on)[:MOST_SPARE]
         self._handed_on = []
