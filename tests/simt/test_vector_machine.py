@@ -291,7 +291,8 @@ def test_errors_are_those_of_the_text(text):
     assert said[0] == said[1]
 
 
-def test_a_failed_kernel_leaves_nothing_behind():
+@pytest.mark.parametrize("traced", [True, False])
+def test_a_failed_kernel_leaves_nothing_behind(traced):
     sinks = [Tape(), Tape()]
 
     @kernel
@@ -304,6 +305,7 @@ def test_a_failed_kernel_leaves_nothing_behind():
         if fails:
             with pytest.raises(DeviceMemoryError):
                 gpu.launch(leaves_its_array, 64, x, phase="p")
+        gpu.traces = traced
         gpu.launch(works, 64, x, phase="p")
     ours, clean = (sink.chunks[0] for sink in sinks)
     assert np.array_equal(ours.transactions, clean.transactions)

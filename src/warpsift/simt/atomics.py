@@ -36,26 +36,26 @@ def _atomic(changed):
 
 # `register_jitable` leaves plain functions, which Numba's cache knows by their names; it would not find compiled ones
 @register_jitable
-def _sum(old, operand):
+def summed(old, operand):
     return old + operand
 
 
 @register_jitable
-def _least(old, operand):
+def least(old, operand):
     return operand if operand < old else old
 
 
 @register_jitable
-def _largest(old, operand):
+def largest(old, operand):
     return operand if operand > old else old
 
 
 @register_jitable
-def _bits(old, operand):
+def joined(old, operand):
     return old | operand
 
 
-add = _atomic(_sum)
-minimum = _atomic(_least)
-maximum = _atomic(_largest)
-bit_or = _atomic(_bits)
+add = _atomic(summed)
+minimum = _atomic(least)
+maximum = _atomic(largest)
+bit_or = _atomic(joined)

@@ -158,6 +158,8 @@ class Gpu:
         ctas = -(-threads // threads_per_cta)
         begun = False
         self._recorder.forget()  # what a kernel left that ended in an error
+        if self._machine is not None:
+            self._machine.forget()
         run_batch = self._how(kernel, threads, arguments, (threads_per_cta, shared_bytes))
         for first, last in self._waves(kernel, ctas, threads_per_cta):
             cta_shared_bytes = self._run_wave(kernel, (first, last), threads_per_cta, run_batch)
@@ -234,7 +236,6 @@ class Gpu:
         if self._machine is None:
             self._machine = VectorMachine(self.memory, self._recorder)
         machine = self._machine
-        machine.forget()
         waves = self._waves(kernel, -(-threads // threads_per_cta), threads_per_cta)
         widest = max(last - first for first, last in waves)
         machine.load(traced, threads_per_cta, min(self._batch_size(kernel, threads_per_cta) or widest, widest))

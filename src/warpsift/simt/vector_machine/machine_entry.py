@@ -26,7 +26,7 @@ _COMPILED = (
     "warp_loops",
     "warp_order",
 )
-_OTHERS = ("alu_classes", "cells", "coalesce", "stream", "threads", "../hardware")
+_OTHERS = ("alu_classes", "atomics", "cells", "coalesce", "stream", "threads", "../hardware")
 _SOURCES = (
     Path(__file__),
     *(_HERE / f"{name}.py" for name in _COMPILED),

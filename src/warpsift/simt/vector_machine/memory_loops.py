@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numba.extending import register_jitable
 
+from warpsift.simt.atomics import joined, largest, least, summed
 from warpsift.simt.vector_machine import instruction_set as i
 from warpsift.simt.vector_machine.thread_values import AT, OPTIONS, ints_at, longs_at, words_at
 
@@ -164,30 +164,10 @@ def _atomic(changed, kind):
     return loop
 
 
-@register_jitable
-def _sum(old, operand):
-    return old + operand
-
-
-@register_jitable
-def _least(old, operand):
-    return operand if operand < old else old
-
-
-@register_jitable
-def _largest(old, operand):
-    return operand if operand > old else old
-
-
-@register_jitable
-def _bits(old, operand):
-    return old | operand
-
-
-_add_int, _min_int, _max_int = (_atomic(each, i.INT32) for each in (_sum, _least, _largest))
-_add_float, _min_float, _max_float = (_atomic(each, i.FLOAT32) for each in (_sum, _least, _largest))
-_min_word, _max_word, _or_word = (_atomic(each, i.UINT32) for each in (_least, _largest, _bits))
-_add_long, _add_double = _atomic(_sum, i.INT64), _atomic(_sum, i.FLOAT64)
+_add_int, _min_int, _max_int = (_atomic(each, i.INT32) for each in (summed, least, largest))
+_add_float, _min_float, _max_float = (_atomic(each, i.FLOAT32) for each in (summed, least, largest))
+_min_word, _max_word, _or_word = (_atomic(each, i.UINT32) for each in (least, largest, joined))
+_add_long, _add_double = _atomic(summed, i.INT64), _atomic(summed, i.FLOAT64)
 
 
 @njit(**OPTIONS)
