@@ -19,8 +19,9 @@ def _outside(memory, element):
     return wrong != 0
 
 
-def _atomic(changed):
-    @njit(cache=True)
+def _atomic(name, changed):
+    """The compiled atomic; by its own name, since Numba tells cached code of several processes apart by that alone."""
+
     def apply(memory, element, operand, warps, first):
         if _outside(memory, element):
             return np.empty(0, memory.dtype)
@@ -31,7 +32,8 @@ def _atomic(changed):
                 memory[element[k]] = changed(old[k], operand[k])
         return old
 
-    return apply
+    apply.__name__ = apply.__qualname__ = name
+    return njit(cache=True)(apply)
 
 
 # `register_jitable` leaves plain functions, which Numba's cache knows by their names; it would not find compiled ones
@@ -55,7 +57,7 @@ def joined(old, operand):
     return old | operand
 
 
-add = _atomic(summed)
-minimum = _atomic(least)
-maximum = _atomic(largest)
-bit_or = _atomic(joined)
+add = _atomic("add", summed)
+minimum = _atomic("minimum", least)
+maximum = _atomic("maximum", largest)
+bit_or = _atomic("bit_or", joined)
