@@ -3,8 +3,8 @@
 Numba's own cache looks only at the file of the compiled function: an edit in a function that it calls, in another file,
 would silently run old code. So the engine's code goes into a directory named by the hash of everything that it is made
 of: all engine sources (for a unit, its own too), constants of the hardware, the stream and the machines, the versions
-of Numba and NumPy, and the processor. Only entry points are kept there (`jit.entry`, `jit.callback`); each has a mark
-that says it is complete.
+of Numba and NumPy, and the processor. Only entry points are kept there (`jit.entry`, `jit.callback`), each as one
+object (`one_object.py`).
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ def sources() -> list[Path]:
         *sorted(_ENGINE.rglob("*.py")),
         _PACKAGE / "hardware.py",
         _PACKAGE / "simt" / "stream.py",
+        _PACKAGE / "simt" / "native_code.py",
         *sorted((_PACKAGE / "machines").glob("*.py")),
     ]
 
@@ -76,25 +77,19 @@ def _prepare(version: str) -> Path:
     return folder
 
 
-def has(folder: Path, name: str) -> bool:
-    """Whether this entry point has been compiled and stored."""
-    return (folder / f"{name}.compiled").exists()
-
-
-def remember(folder: Path, name: str) -> None:
-    with contextlib.suppress(OSError):
-        (folder / f"{name}.compiled").touch()
+def folder(own: tuple[Path, str] | None = None) -> Path:
+    """Where entry points of this version are kept."""
+    return _prepare(fingerprint(own))
 
 
 @contextlib.contextmanager
-def directory(own: tuple[Path, str] | None = None) -> Iterator[Path]:
+def directory() -> Iterator[None]:
     """Numba keeps the code of functions that are declared inside in a directory of this version."""
     config: Any = numba.config
     before = config.CACHE_DIR
-    folder = _prepare(fingerprint(own))
-    config.CACHE_DIR = str(folder)
+    config.CACHE_DIR = str(folder())
     try:
-        yield folder
+        yield
     finally:
         config.CACHE_DIR = before
 

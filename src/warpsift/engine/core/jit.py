@@ -14,6 +14,9 @@ With NUMBA_DISABLE_JIT=1 the same sources run as plain Python.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,11 +26,13 @@ from numba import types
 from numba.extending import typeof_impl
 
 from warpsift.engine.core import compiled_code
+from warpsift.engine.core.one_object import one_object
+from warpsift.simt.native_code import load_object, write_whole
 
 JIT_ENABLED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
-# Functions of up to this much bytecode are inlined. Every function that is not starts on a page of its own, and more
-# than a few such hot ones compete for the same sets of the host's instruction cache (measured: 30 % of the time).
-INLINED_BYTECODE = 400
+INLINED_BYTECODE = 400  # functions of up to this much are inlined whatever the compiler thinks of it
+ENTRY = "entry"  # the name of an entry point in its object
+RAISED = -(1 << 63)  # what it answers where Python would have raised
 JIT_OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": False, "no_cfunc_wrapper": True}
 INNER_OPTIONS = {**JIT_OPTIONS, "no_cpython_wrapper": True}
 
@@ -88,20 +93,51 @@ def _compile_callees(function: Callable[..., Any], step: Callable[[], None]) -> 
         step()
 
 
-def _compile_once(
-    part: str, function: Callable[..., Any], own: tuple[Path, str] | None, make: Callable[[], Any]
-) -> Any:
-    """Compile a function with all that it calls and keep it, or load it from the cache."""
+class Native:
+    """Compiled code that is called by its address: with the address of the engine's state and whole numbers.
+
+    Loaded when first wanted. Python's lock is let go while it runs.
+    """
+
+    def __init__(self, name: str, code: bytes, arguments: tuple[Any, ...], compiled_here: bool) -> None:
+        self.compiled_here = compiled_here  # by this process; else found in the cache
+        self.name, self._code = name, code
+        self._by_address = [isinstance(kind, types.Record) for kind in arguments]
+
+    @functools.cached_property
+    def address(self) -> int:
+        return load_object(self._code, [ENTRY])[0]
+
+    @functools.cached_property
+    def _function(self) -> Callable[..., int]:
+        kinds = [ctypes.c_void_p if by_address else ctypes.c_int64 for by_address in self._by_address]
+        return ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(self.address)
+
+    def __call__(self, *arguments: Any) -> int:
+        pairs = zip(arguments, self._by_address, strict=True)
+        answer = self._function(*(int(a.address) if by_address else int(a) for a, by_address in pairs))
+        if answer == RAISED:
+            raise RuntimeError(f"{self.name}: compiled code met an error of Python's, such as range() with a step of 0")
+        return answer
+
+
+def _native(
+    part: str, function: Callable[..., Any], own: tuple[Path, str] | None, arguments: tuple[Any, ...]
+) -> Native:
+    """A function compiled with all that it calls, or found in the cache."""
     name = f"{function.__module__}.{function.__name__}"
-    with compiled_code.directory(own) as folder:
-        if not compiled_code.has(folder, name):
-            with compiled_code.compiling(part) as step:
-                _compile_callees(function, step)
-                made = make()
-                step()
-            compiled_code.remember(folder, name)
-            return made
-        return make()
+    kept = compiled_code.folder(own) / f"{name}.o"
+    with contextlib.suppress(OSError):
+        return Native(name, kept.read_bytes(), arguments, compiled_here=False)
+    with compiled_code.compiling(part) as step:
+        _compile_callees(function, step)
+        dispatcher = numba.njit(**INNER_OPTIONS)(function)
+        dispatcher.compile(arguments)
+        step()
+        code = one_object(dispatcher.overloads[arguments], ENTRY, RAISED)
+    with contextlib.suppress(OSError):
+        write_whole(kept, code)
+    return Native(name, code, arguments, compiled_here=True)
 
 
 def entry(part: str, result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -112,15 +148,7 @@ def entry(part: str, result: Any, *arguments: Any) -> Callable[[Callable[..., An
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        if not JIT_ENABLED:
-            return function
-
-        def make() -> Any:
-            dispatcher = numba.njit(cache=True, nogil=True, **JIT_OPTIONS)(function)
-            dispatcher.compile(arguments)
-            return dispatcher
-
-        return _compile_once(part, function, None, make)
+        return _native(part, function, None, arguments) if JIT_ENABLED else function
 
     return decorate
 
@@ -135,12 +163,7 @@ def callback(part: str, key: str, result: Any, *arguments: Any) -> Callable[[Cal
     def decorate(function: Callable[..., Any]) -> Any:
         if not JIT_ENABLED:
             return PlainCallback(function)
-
-        def make() -> Any:
-            options: dict[str, Any] = {"cache": True, "error_model": "numpy", "boundscheck": False}
-            return numba.cfunc(result(*arguments), **options)(function)
-
-        return _compile_once(part, function, (Path(function.__code__.co_filename).parent, key), make)
+        return _native(part, function, (Path(function.__code__.co_filename).parent, key), arguments)
 
     return decorate
 

@@ -13,9 +13,7 @@ so that nothing needs to be kept between runs.
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,10 +22,12 @@ import llvmlite.binding as llvm
 import numpy as np
 from llvmlite import ir
 
+from warpsift.simt import native_code
 from warpsift.simt.kept_code import folder_of
+from warpsift.simt.native_code import host, load_object, object_of, processor, write_whole
 from warpsift.simt.vector_machine import instruction_set as i
 
-FOLDER = folder_of("stretches", (Path(__file__), Path(i.__file__)))
+FOLDER = folder_of("stretches", (Path(__file__), Path(i.__file__), Path(native_code.__file__)))
 BYTE, INT, LONG, FLOAT, DOUBLE = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType(), ir.DoubleType()
 KINDS = {
     i.BOOL: BYTE, i.BYTE: BYTE, i.INT32: INT, i.UINT32: INT, i.INT64: LONG, i.FLOAT32: FLOAT, i.FLOAT64: DOUBLE,
@@ -264,66 +264,33 @@ class _Distinct(ir.MDValue):  # type: ignore[misc]
 
 
 # ---------------------------------------------------------------------- compilation
-@functools.cache
-def _processor() -> str:
-    return f"{llvm.get_host_cpu_name()} {llvm.get_host_cpu_features().flatten()} {llvm.llvm_version_info}"
-
-
-@functools.cache
-def _engine() -> tuple[Any, Any]:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_default_triple()
-    features = llvm.get_host_cpu_features().flatten()
-    machine = target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=3, jit=True)
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine), machine
-
-
-def _optimised(module: Any, machine: Any) -> None:
-    tuning = llvm.create_pipeline_tuning_options(speed_level=2)
-    tuning.loop_vectorization = True
-    builder = llvm.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
-
-
 _known: dict[Stretch, tuple[int, int]] = {}
 
 
-def _text_of(stretches: list[Stretch], names: list[tuple[str, str]], machine: Any) -> str:
+def _text_of(stretches: list[Stretch], names: list[tuple[str, str]]) -> str:
     module = ir.Module("stretches")
-    module.triple, module.data_layout = llvm.get_process_triple(), str(machine.target_data)
+    module.triple, module.data_layout = llvm.get_process_triple(), str(host().target_data)
     for stretch, (some, every) in zip(stretches, names, strict=True):
         _Loop(module, some, stretch, dense=False)
         _Loop(module, every, stretch, dense=True)
     return str(module)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """All of a file or nothing, whoever else writes it."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_bytes(content)
-    part.replace(path)
-
-
 def _compile(stretches: list[Stretch]) -> None:
     """Compile stretches, or load what an earlier run has compiled."""
-    engine, machine = _engine()
-    key = hashlib.sha256(f"{_processor()} {stretches!r}".encode()).hexdigest()[:24]
+    key = hashlib.sha256(f"{processor()} {stretches!r}".encode()).hexdigest()[:24]
     names = [(f"some_{key}_{number}", f"all_{key}_{number}") for number in range(len(stretches))]
     kept = Path(FOLDER) / f"{key}.o"
     code = kept.read_bytes() if kept.exists() else b""
     if not code:
-        module = llvm.parse_assembly(_text_of(stretches, names, machine))
+        module = llvm.parse_assembly(_text_of(stretches, names))
         module.verify()
-        _optimised(module, machine)
-        code = machine.emit_object(module)
+        code = object_of(module, speed_level=2)
         with contextlib.suppress(OSError):
             write_whole(kept, code)
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    for stretch, (some, every) in zip(stretches, names, strict=True):
-        _known[stretch] = engine.get_function_address(some), engine.get_function_address(every)
+    addresses = load_object(code, [name for pair in names for name in pair])
+    for number, stretch in enumerate(stretches):
+        _known[stretch] = addresses[2 * number], addresses[2 * number + 1]
 
 
 def loaded(stretches: Iterable[tuple[Stretch, list[int]]]) -> tuple[np.ndarray, np.ndarray]:
