@@ -21,7 +21,7 @@ import numpy as np
 from warpsift.engine.core.arena import FOREVER, Arena, S_t
 from warpsift.engine.core.jit import compiled, entry, i64, void
 from warpsift.engine.core.wheel import EV_DRAM_DONE, wheel_push
-from warpsift.engine.core.words import load, store
+from warpsift.engine.core.words import store
 from warpsift.engine.dram.dram_queue import (
     enqueue,
     fill_oldest,
@@ -32,7 +32,17 @@ from warpsift.engine.dram.dram_queue import (
     wants_drain,
 )
 from warpsift.engine.dram.dram_refresh import refresh_step, start_refresh
-from warpsift.engine.dram.dram_sched import choose, evaluate_bank, issue_chosen, next_starvation, retire, update_urgent
+from warpsift.engine.dram.dram_sched import (
+    ACTIVATE,
+    choose,
+    evaluate_bank,
+    issue_chosen,
+    next_starvation,
+    raise_closed,
+    retire,
+    soonest_bank,
+    update_urgent,
+)
 from warpsift.engine.dram.dram_state import (
     COUNTERS,
     C_t,
@@ -253,14 +263,14 @@ def _schedule(S, D, C, clk):
     if C.chosen_command == 0:
         return soonest
     b = C.chosen_bank
+    activates = C.chosen_command == ACTIVATE
     q = issue_chosen(D, C, clk)
     if q >= 0:
         _finish_column(S, D, C, clk, q)
     store(C.p_ready, b, evaluate_bank(D, C, bank_row(C.p_banks, b), clk))
-    soonest = np.int64(FOREVER)
-    for other in range(D.banks):
-        soonest = min(soonest, load(C.p_ready, other))
-    return soonest
+    if activates:
+        raise_closed(D, C)
+    return soonest_bank(D, C)
 
 
 @compiled(i64, D_t, C_t, i64)

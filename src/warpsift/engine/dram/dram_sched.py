@@ -8,7 +8,9 @@ accesses to an open row an older request to another row of that bank goes first,
 `starvation_clocks` is the only one its bank serves.
 
 A bank's earliest possible clock is kept in `p_ready`. Timing only ever moves it later, so the value is a lower bound
-until the bank's lists or row change (which set it to 0); a clock looks only at the banks whose bound has come.
+until the bank's lists or row change (which set it to 0); a clock looks only at the banks whose bound has come. Closed
+banks, which under random accesses are most, can but open a row: their keys are kept in `p_keys`, so that of those whose
+bound has come only the first by key is looked at.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from warpsift.engine.dram.dram_state import B_t, C_t, D_t, bank_row, request_row
 from warpsift.engine.dram.dram_timing import (
     earliest_activate,
     earliest_column,
+    earliest_of_rank,
     earliest_precharge,
     issue_activate,
     issue_precharge,
@@ -66,6 +69,7 @@ def _offer_closed(D, C, B, clk):
     if q < 0:
         return np.int64(FOREVER)
     key = request_row(C.p_requests, q).order + (ROW_COMMAND_LAST if D.column_first else 0)
+    store(C.p_keys, np.int64(B.index), key)
     return _offer(C, B, clk, earliest_activate(D, C, B), key, ACTIVATE, q)
 
 
@@ -191,21 +195,73 @@ def _choose_in_turn(D, C, clk):
     return soonest
 
 
+@compiled(i64, C_t, i64)
+def _first_by_key(C, banks):
+    """Of some closed banks that have been looked at, the one with the lowest key."""
+    first = ctz(banks)
+    lowest = load(C.p_keys, first)
+    banks &= banks - 1
+    while banks != 0:
+        b = ctz(banks)
+        banks &= banks - 1
+        key = load(C.p_keys, b)
+        if key < lowest:
+            lowest = key
+            first = b
+    return first
+
+
+@compiled(void, D_t, C_t)
+def raise_closed(D, C):
+    """After an activate, no closed bank can follow before its rank allows it."""
+    banks = C.closed
+    of_rank = earliest_of_rank(D, C, np.int64(0))
+    while banks != 0:
+        b = ctz(banks)
+        banks &= banks - 1
+        ready = load(C.p_ready, b)
+        if ready == 0 or ready == FOREVER:  # to be looked at, or without requests
+            continue
+        if D.ranks > 1:
+            of_rank = earliest_of_rank(D, C, np.int64(bank_row(C.p_banks, b).rank))
+        store(C.p_ready, b, max(ready, of_rank))
+
+
+@compiled(i64, D_t, C_t)
+def soonest_bank(D, C):
+    """The earliest bound of any bank."""
+    soonest = np.int64(FOREVER)
+    for b in range(D.banks):
+        soonest = min(soonest, load(C.p_ready, b))
+    return soonest
+
+
 @compiled(i64, D_t, C_t, i64)
 def _choose_best(D, C, clk):
-    soonest = np.int64(FOREVER)
     due = np.int64(0)
+    known = np.int64(0)
     for b in range(D.banks):  # no branches: the compiler takes several banks at once
         when = load(C.p_ready, b)
         due |= np.int64(when <= clk) << b
-        soonest = min(soonest, when if when > clk else np.int64(FOREVER))
+        known |= np.int64(when > 0) << b
+    if due == 0:
+        return soonest_bank(D, C)
+    closed = due & known & C.closed
+    if C.urgent >= 0:
+        closed &= (np.int64(1) << request_row(C.p_requests, C.urgent).bank) ^ -1
+    due ^= closed
     while due != 0:
         b = ctz(due)
         due &= due - 1
+        store(C.p_ready, b, evaluate_bank(D, C, bank_row(C.p_banks, b), clk))
+    while closed != 0:
+        b = _first_by_key(C, closed)
         when = evaluate_bank(D, C, bank_row(C.p_banks, b), clk)
         store(C.p_ready, b, when)
-        soonest = min(soonest, when)
-    return soonest
+        if when <= clk:  # the others come behind it
+            break
+        closed ^= np.int64(1) << b
+    return soonest_bank(D, C) if C.chosen_command == 0 else clk + 1
 
 
 @compiled(i64, D_t, C_t, i64)

@@ -78,7 +78,8 @@ DRAM = _record(
 )
 CHANNEL = _record(
     _names(
-        "p_banks p_groups p_ranks p_requests p_ready p_windows index clock wake requests waiting0 waiting1 "
+        "p_banks p_groups p_ranks p_requests p_ready p_keys p_windows closed index clock wake requests "
+        "waiting0 waiting1 "
         "pending_writes transit0 transit1 transit_first0 transit_last0 transit_first1 transit_last1 free "
         "draining drain_left round_robin "
         "fill_turn urgent sequence "
@@ -203,6 +204,8 @@ def _build_channel(arena: Arena, D: Any, C: Any, index: int) -> None:
     C.p_ranks = arena.table(f"dram.{index}.ranks", RANK, ranks)
     C.p_requests = arena.table(f"dram.{index}.requests", REQUEST, int(D.pool))
     C.p_ready = arena.adopt(f"dram.{index}.ready", np.full(banks, FOREVER, np.int64))
+    C.p_keys = arena.table(f"dram.{index}.keys", np.int64, banks)
+    C.closed = np.int64((1 << banks) - 1 if banks < 64 else -1)
     C.p_windows = arena.adopt(f"dram.{index}.windows", np.full(ranks * WINDOWS, LONG_AGO, np.int64))
     rows = arena.arrays[f"dram.{index}.banks"]
     rows["index"] = np.arange(banks)

@@ -7,6 +7,8 @@ Every rule stands once, in the function of the earlier command, as the earliest 
 
 from __future__ import annotations
 
+import numpy as np
+
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.words import load, store
 from warpsift.engine.dram.dram_state import (
@@ -20,18 +22,24 @@ from warpsift.engine.dram.dram_state import (
 )
 
 
-@compiled(i64, D_t, C_t, B_t)
-def earliest_activate(D, C, B):
-    """tRC, tRP, tRFC of the bank; tRRD_L of the group; tRRD_S, tFAW, t32AW, tXP of the rank."""
-    R = rank_row(C.p_ranks, B.rank)
-    when = max(B.next_act, R.next_act)
-    when = max(when, group_row(C.p_groups, B.group).next_act)
-    window = B.rank * WINDOWS
+@compiled(i64, D_t, C_t, i64)
+def earliest_of_rank(D, C, rank):
+    """What a rank says of the next activate: tRRD_S, tFAW, t32AW, tXP."""
+    R = rank_row(C.p_ranks, rank)
+    when = R.next_act
+    window = rank * WINDOWS
     if D.faw:
         when = max(when, load(C.p_windows, window + (R.acts & 3)) + D.faw)
     if D.aw32:
         when = max(when, load(C.p_windows, window + 4 + (R.acts & 31)) + D.aw32)
     return when
+
+
+@compiled(i64, D_t, C_t, B_t)
+def earliest_activate(D, C, B):
+    """tRC, tRP, tRFC of the bank; tRRD_L of the group; and what its rank says."""
+    when = max(B.next_act, group_row(C.p_groups, B.group).next_act)
+    return max(when, earliest_of_rank(D, C, np.int64(B.rank)))
 
 
 @compiled(i64, D_t, C_t, B_t)
@@ -55,6 +63,7 @@ def issue_activate(D, C, B, clk, row):
     R = rank_row(C.p_ranks, B.rank)
     G = group_row(C.p_groups, B.group)
     B.open_row = row
+    C.closed &= (np.int64(1) << B.index) ^ -1
     B.accesses = 0
     B.next_rd = max(B.next_rd, clk + D.rcd_rd)
     B.next_wr = max(B.next_wr, clk + D.rcd_wr)
@@ -77,6 +86,7 @@ def close_bank(D, C, B, clk, recovery):
     """The effect of a precharge on one bank: the row is gone, an activate must wait for the recovery."""
     R = rank_row(C.p_ranks, B.rank)
     B.open_row = -1
+    C.closed |= np.int64(1) << B.index
     B.next_act = max(B.next_act, clk + recovery)
     R.open_banks -= 1
     if R.open_banks == 0:
