@@ -41,7 +41,7 @@ from warpsift.simt.vector_machine.traced_registers import UntraceableError
 from warpsift.simt.vector_machine.traced_threads import TracedThreads
 
 JIT_ENABLED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
-SMALLEST_TRACED = 2048  # threads of a launch from which tracing its kernel costs less than it saves
+SMALLEST_TRACED = 512  # threads of a launch from which tracing its kernel costs less than it saves
 PATIENCE_S = 1.0  # seconds that a process has run texts after which compiling the machine that runs traces is worth it
 WAVE_THREADS_WITHOUT_RACES = 1 << 16  # only a matter of memory and speed: nothing observable depends on it
 

@@ -19,7 +19,7 @@ from warpsift.engine.core.cache_sets import ALL_SECTORS, find_row, line_row, vic
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.masks import mask_remove
 from warpsift.engine.core.wheel import EV_L2_READY, wheel_push
-from warpsift.engine.core.words import load, popcount, store
+from warpsift.engine.core.words import load, popcount, prefetch, store
 from warpsift.engine.l2.l2_dram_queue import room_for_miss
 from warpsift.engine.l2.l2_halves import drop_copy
 from warpsift.engine.l2.l2_misses import l2_miss, l2_reserve
@@ -30,6 +30,7 @@ from warpsift.engine.l2.l2_tags import replace_line
 from warpsift.engine.l2.l2_writeback import write_sectors
 from warpsift.engine.noc.ports import (
     ATOMIC_OP,
+    PACKET_SHIFT,
     REPLIES,
     SLICE_READ,
     SLICE_WRITE,
@@ -215,6 +216,7 @@ def l2_tick(S, slice_index):
         else:
             L.ready_tail = L.head + 1
         L.head += 1
+        prefetch(N.p_packets, load(L.p_ring, L.head & L.ring_mask) << PACKET_SHIFT)
         L.next_cycle = C.cycle + cycles
         C.l2_busy_cycles += cycles
         output_unblock(S, slice_index)

@@ -29,10 +29,11 @@ from warpsift.engine.core.masks import (
     mask_next,
     mask_remove,
 )
-from warpsift.engine.core.words import ctz, load, store
+from warpsift.engine.core.words import ctz, load, prefetch, store
 from warpsift.engine.l1.l1 import l1_fill
 from warpsift.engine.l2.l2_queue import l2_enqueue, l2_full
 from warpsift.engine.noc.ports import (
+    PACKET_SHIFT,
     READ_CACHED,
     REQUESTS,
     UNIT_ANSWER,
@@ -350,6 +351,7 @@ def crossbar_tick(S, net):
             advanced &= advanced - 1
             I = input_port(T.p_inputs, port)
             if I.head != I.tail:
+                prefetch(noc(S).p_packets, load(I.p_ring, (I.head + 1) & I.ring_mask) << PACKET_SHIFT)
                 noc_raise(S, net, port)
 
 

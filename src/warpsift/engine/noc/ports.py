@@ -66,6 +66,7 @@ PACKET = np.dtype(
     align=True,
 )
 assert PACKET.itemsize == HOST_LINE_BYTES
+PACKET_SHIFT = 6  # log2 of its bytes
 INPUT = np.dtype(
     [
         ("p_ring", np.int64),
