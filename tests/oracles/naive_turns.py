@@ -69,17 +69,15 @@ class NaiveTurns:
         if not alive:
             return 1 << 60
         first = self.now // self.quantum % len(alive) if self.in_turn else 0
-        due: list[int] = []
         for warp in alive[first:] + alive[:first]:
-            if warp.at_barrier:
-                continue
-            if warp.wake <= self.now:
+            behind = sm.lsu_free >= self.now + self.quantum
+            if not behind and not warp.at_barrier and warp.wake <= self.now:
                 warp.wake = self.now + self._turn(sm, warp)
-            due.append(warp.wake)
-            if sm.lsu_free >= self.now + self.quantum:
-                return max(int(sm.lsu_free) - self.quantum + 1, self.now)
-        ended = any(warp.through for warp in alive)
-        return self.now if ended else min(due, default=1 << 60)
+        if sm.lsu_free >= self.now + self.quantum:
+            return max(int(sm.lsu_free) - self.quantum + 1, self.now)
+        if any(warp.through for warp in alive):
+            return self.now
+        return min((warp.wake for warp in alive if not warp.at_barrier), default=1 << 60)
 
     def _turn(self, sm: Sm, warp: Warp) -> int:
         busy = 0

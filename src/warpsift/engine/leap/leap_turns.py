@@ -14,17 +14,19 @@ import numpy as np
 
 from warpsift.engine.core.arena import FOREVER, S_t
 from warpsift.engine.core.jit import compiled, i64, void
-from warpsift.engine.core.words import load, store
+from warpsift.engine.core.words import ctz, load, prefetch, store
 from warpsift.engine.leap.leap_order import (
     COMMAND_LATENCY,
     COMMANDS,
     INSTRUCTIONS,
     LATENCY,
+    LET_GO,
     MOST_OPS,
     OPS,
     P_COMMANDS,
     P_FREE,
     P_NEXT,
+    P_PLACES,
     P_RANKED,
     P_WAKE,
     PACE,
@@ -51,16 +53,27 @@ from warpsift.simt.stream import ALU, BARRIER, COMMAND, NO_SLOT, SHARED
 QUANTUM = 32  # cycles of a leap's time between two looks at an SM: about a shared-memory access
 COUNT = WARPS - 1  # where a ranking has its length; no warp is ever resident there
 STALE = -1  # a ranking that must be made again
+ABSENT = 1 << 61  # in the time at which a slot goes on: it is empty, or its warp waits at a barrier
 
 
 @compiled(void, S_t, i64, i64)
-def rank_warps(S, p_ranked, sm):
+def note_presence(S, p_wake, row):
+    """Mark the time at which a slot goes on if nobody in it can."""
+    state = warp_row(sms(S).p_warps, row).state
+    wake = load(p_wake, row) & (ABSENT ^ -1)
+    store(p_wake, row, wake | ABSENT if state in (EMPTY, AT_BARRIER) else wake)
+
+
+@compiled(void, S_t, i64, i64)
+def rank_warps(S, p, sm):
     """The warps of an SM by age (insertion: most stand right already)."""
     C = sms(S)
+    p_ranked = load(p, np.int64(P_RANKED))
     first = sm * WARPS
     count = np.int64(0)
     for slot in range(WARPS - 1):
         W = warp_row(C.p_warps, first + slot)
+        note_presence(S, load(p, np.int64(P_WAKE)), first + slot)
         if W.state == EMPTY:
             continue
         place = count
@@ -70,6 +83,8 @@ def rank_warps(S, p_ranked, sm):
         store(p_ranked, first + place, np.int64(slot))
         count += 1
     store(p_ranked, first + COUNT, count)
+    for place in range(count):
+        store(load(p, np.int64(P_PLACES)), first + load(p_ranked, first + place), np.int64(place))
 
 
 @compiled(void, S_t, i64)
@@ -78,6 +93,17 @@ def forget_ranks(S, p):
     for sm in range(sms(S).sms):
         store(load(p, np.int64(P_RANKED)), sm * WARPS + COUNT, np.int64(STALE))
         store(load(p, np.int64(P_NEXT)), np.int64(sm), np.int64(0))
+
+
+@compiled(void, i64, i64, i64)
+def let_go(p, sm, slots):
+    """A barrier has let the warps in these slots go."""
+    p_wake = load(p, np.int64(P_WAKE))
+    store(p, np.int64(LET_GO), np.int64(1))
+    while slots != 0:
+        row = sm * WARPS + ctz(slots)
+        store(p_wake, row, load(p_wake, row) & (ABSENT ^ -1))
+        slots &= slots - 1
 
 
 @compiled(void, i64, i64, i64, i64)
@@ -137,6 +163,7 @@ def leap_warp(S, p, sm, slot):
         held = np.int64(op.wait) & W.busy
         if held != 0:
             W.busy &= held ^ -1
+            prefetch(W.p_transactions, np.int64(op.first) * 8)  # the host has time until the warp's next turn
             return cycles + wait_for(S, p, sm * WARPS + slot, held)
         if op.kind == ALU:
             W.pc += 1
@@ -156,12 +183,46 @@ def leap_warp(S, p, sm, slot):
             W.wait = 0
             A.arrived += 1
             A.at_barrier |= np.int64(1) << slot
+            waited = A.at_barrier
             barrier_release(S, sm, np.int64(W.cta))
+            if A.at_barrier == 0:
+                let_go(p, sm, waited)
             return cycles
     W.busy = 0
+    A = cta_row(C.p_ctas, sm * CTAS + W.cta)
+    waited = A.at_barrier
     warp_finish(S, sm, slot)
+    if waited != 0 and A.at_barrier == 0:
+        let_go(p, sm, waited)
     store(load(p, np.int64(P_RANKED)), sm * WARPS + COUNT, np.int64(STALE))
     return cycles
+
+
+@compiled(i64, i64, i64, i64, i64)
+def due_places(p, sm, turned, count):
+    """The warps of an SM whose time has come: a bit for each of `count` places by age, from place `turned` on."""
+    now = load(p, np.int64(REACHED))
+    p_wake = load(p, np.int64(P_WAKE))
+    p_places = load(p, np.int64(P_PLACES))
+    slots = np.int64(0)
+    for slot in range(WARPS - 1):  # no branches: the compiler takes several slots at once
+        slots |= np.int64(load(p_wake, sm * WARPS + slot) <= now) << slot
+    places = np.int64(0)
+    while slots != 0:
+        place = load(p_places, sm * WARPS + ctz(slots)) - turned
+        places |= np.int64(1) << (place if place >= 0 else place + count)
+        slots &= slots - 1
+    return places
+
+
+@compiled(i64, i64, i64)
+def next_due(p, sm):
+    """When the next warp of an SM goes on, FOREVER if none does."""
+    p_wake = load(p, np.int64(P_WAKE))
+    soonest = np.int64(FOREVER)
+    for slot in range(WARPS - 1):
+        soonest = min(soonest, load(p_wake, sm * WARPS + slot))
+    return soonest if soonest < ABSENT else np.int64(FOREVER)
 
 
 @compiled(i64, S_t, i64, i64)
@@ -173,24 +234,29 @@ def leap_sm(S, p, sm):
     p_ranked = load(p, np.int64(P_RANKED))
     p_free = load(p, np.int64(P_FREE))
     if load(p_ranked, sm * WARPS + COUNT) == STALE:
-        rank_warps(S, p_ranked, sm)
-    following = np.int64(FOREVER)
+        rank_warps(S, p, sm)
     count = load(p_ranked, sm * WARPS + COUNT)
-    turned = now // QUANTUM if C.lsu_in_turn != 0 else np.int64(0)
-    for place in range(turned, turned + count):
-        slot = load(p_ranked, sm * WARPS + place % count)
-        row = sm * WARPS + slot
-        W = warp_row(C.p_warps, row)
-        if W.state == EMPTY or W.state == AT_BARRIER:
-            continue
-        if load(p_wake, row) <= now:
-            store(p_wake, row, now + leap_warp(S, p, sm, slot))
-        following = min(following, load(p_wake, row))
-        if load(p_free, sm) >= (now + QUANTUM) * PACE_ONE:  # nobody else gets in
+    turned = now // QUANTUM % count if C.lsu_in_turn != 0 else np.int64(0)
+    behind = (now + QUANTUM) * PACE_ONE
+    if load(p_free, sm) >= behind:  # nobody gets in
+        return max(load(p_free, sm) // PACE_ONE - QUANTUM + 1, now + QUANTUM)
+    places = due_places(p, sm, turned, count)
+    store(p, np.int64(LET_GO), np.int64(0))
+    while places != 0:
+        turn = ctz(places)
+        place = turn + turned
+        row = sm * WARPS + load(p_ranked, sm * WARPS + (place if place < count else place - count))
+        store(p_wake, row, now + leap_warp(S, p, sm, row - sm * WARPS))
+        note_presence(S, p_wake, row)
+        if load(p_free, sm) >= behind:  # nobody else gets in
             return max(load(p_free, sm) // PACE_ONE - QUANTUM + 1, now + QUANTUM)
+        places &= places - 1
+        if load(p, np.int64(LET_GO)) != 0:  # those behind it have their turn now
+            store(p, np.int64(LET_GO), np.int64(0))
+            places = due_places(p, sm, turned, count) & (np.int64(-2) << turn)
     if load(p_ranked, sm * WARPS + COUNT) == STALE:  # room for another CTA
         return now + QUANTUM
-    return max(following, now + QUANTUM)
+    return max(next_due(p, sm), now + QUANTUM)
 
 
 @compiled(void, S_t, i64)

@@ -80,6 +80,7 @@ class SampledEngine(Engine):
             leap_order.P_COMMANDS: self._arena.table("leap.commands", np.int64, slots),
             leap_order.P_COUNTS: self._arena.table("leap.counts", sm_state.IN_FLIGHT, slots * sm_state.SLOT_ROWS),
             leap_order.P_RANKED: self._arena.table("leap.ranked", np.int64, slots),
+            leap_order.P_PLACES: self._arena.table("leap.places", np.int64, slots),
             leap_order.P_FREE: self._arena.table("leap.free", np.int64, machine.sm.count),
             leap_order.P_NEXT: self._arena.table("leap.next", np.int64, machine.sm.count),
         }
@@ -188,6 +189,7 @@ class SampledEngine(Engine):
 
     def leap_pieces(self, now: SampledLaunch, window: int) -> int:
         """How many pieces the leap behind a window of so many is long."""
+        self._schedule.has_seen(now.kind)
         return max(1, round(window * self._schedule.leap_windows(now.kind, len(now.windows))))
 
     # ---- what is left out -----------------------------------------------------------------------------------
@@ -337,7 +339,8 @@ class SampledEngine(Engine):
         self._pace = pace_of(counters, self._lines_done() - self._opened_lines)
         work = self._window_work(ops, counters)
         self._now.windows.append(Window(work, counters))
-        if self._windows_left(counters) < schedule.SHORT_END:
+        seen = self._schedule.has_seen(self._now.kind)
+        if not seen or self._windows_left(counters) < schedule.SHORT_END:
             self._mode, self._until = SETTLING, self.cycle + schedule.SETTLING_CYCLES
             return
         self._order_leap(work)

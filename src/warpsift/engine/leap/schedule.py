@@ -19,7 +19,7 @@ from random import Random
 RAMP_CYCLES = 4000  # a few times a loaded memory's latency: all SMs are full and their warps out of step
 WINDOW_CYCLES = 4000
 SETTLING_CYCLES = 2000
-WINDOW_ROUNDS, SETTLING_ROUNDS = 5, 3  # memory instructions of each warp that a window and a settling last at least ...
+WINDOW_ROUNDS, SETTLING_ROUNDS = 4, 2  # memory instructions of each warp that a window and a settling last at least ...
 LONGEST = 16  # ... but no longer than so many windows: at 6, launches with slow atomics had none
 FEW_WARPS = 1 / 32  # of those that the machine holds: as few are timed, since they cost little
 LEFT_WARPS = 1 / 2  # of those at its begin: where as few are left at the end of a launch, a leap ends
@@ -31,6 +31,7 @@ OTHERS = 1 / 4  # of a window of the launch, that one of an earlier launch of it
 TOUCHED_TIMES = 16  # of a long launch that is left out, transactions that are touched at its end per line of the L2
 FIRST_ALIKE = 2  # launches of a size
 VARIED = 0.4  # by which share leaps are longer or shorter than usual
+FIRST_WINDOWS = 3  # of a kind of launch: before there are as many, nothing says what a leap would take
 FIRST_TIMED = 4  # launches of a kind: fewer say too little of how its cycles follow from its work
 
 
@@ -56,9 +57,13 @@ class Schedule:
         self.launches[kind] = seen + timed
         return timed
 
+    def has_seen(self, kind: Hashable) -> bool:
+        """One more window of this kind has been timed: whether a leap behind it can be told from those there are."""
+        self.windows[kind] = self.windows.get(kind, 0) + 1
+        return self.windows[kind] >= FIRST_WINDOWS
+
     def leap_windows(self, kind: Hashable, windows: int) -> float:
         """How many windows long the leap behind so many of a launch is; no two launches are seen at equal places."""
-        self.windows[kind] = self.windows.get(kind, 0) + 1
         seen = windows + OTHERS * (self.windows[kind] - windows)
         full = math.log((self.sample - 1) / FIRST_LEAP, GROWTH) if self.sample > FIRST_LEAP + 1 else 0.0
         later = min(max(seen - full, 0.0), MOST_GROWTH)
