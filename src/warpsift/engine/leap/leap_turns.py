@@ -83,8 +83,8 @@ def rank_warps(S, p, sm):
         store(p_ranked, first + place, np.int64(slot))
         count += 1
     store(p_ranked, first + COUNT, count)
-    for place in range(count):
-        store(load(p, np.int64(P_PLACES)), first + load(p_ranked, first + place), np.int64(place))
+    for rank in range(count):
+        store(load(p, np.int64(P_PLACES)), first + load(p_ranked, first + rank), np.int64(rank))
 
 
 @compiled(void, S_t, i64)
