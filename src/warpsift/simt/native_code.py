@@ -27,7 +27,7 @@ def processor() -> str:
 
 @functools.cache
 def host() -> Any:
-    """LLVM's description of this host. Code refers to its own object only, so that short addresses are enough."""
+    """LLVM's description of this host. Code refers to little but its own object, so that short addresses are enough."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
@@ -53,8 +53,11 @@ def object_of(module: Any, speed_level: int) -> bytes:
 
 
 def load_object(code: bytes, symbols: Sequence[str]) -> list[int]:
-    """Load an object into this process for good; the addresses of some of its functions."""
-    library = llvm.JITLibraryBuilder().add_object_img(code)
+    """Load an object into this process for good; the addresses of some of its functions.
+
+    From outside it may call what the compiler takes for granted, such as `memset`.
+    """
+    library = llvm.JITLibraryBuilder().add_current_process().add_object_img(code)
     for symbol in symbols:
         library.export_symbol(symbol)
     linked = library.link(_linker(), f"object {next(_numbers)}")
