@@ -89,7 +89,7 @@ def test_help_has_examples():
 
 
 def test_interruption_leaves_one_line():
-    process = start("run", "pagerank", "--graph", "kron-14", "--style", "vertex", "--epsilon", "1e-12")
+    process = start("run", "pagerank", "--graph", "kron-15", "--style", "vertex", "--gpu", "gtx980")
     out, errors = interrupt_at_work(process)
     assert process.returncode == 130 and out == ""
     assert complaints("\n".join(errors)) == ["interrupted; nothing was written"]

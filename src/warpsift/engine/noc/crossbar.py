@@ -22,6 +22,7 @@ import numpy as np
 from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.masks import (
+    WORD_BITS,
     WORD_SHIFT,
     mask_add,
     mask_any,
@@ -312,18 +313,32 @@ def send_flit(S, net, output, port):
         deliver(S, net, index)
 
 
+@compiled(void, S_t, i64, i64, i64)
+def lanes_between(S, net, output, end):
+    """Outputs from one on up to another grant in turn, also those that are first asked for meanwhile."""
+    T = network(noc(S).p_networks, net)
+    while output < end:
+        bits = load(T.p_active, output >> WORD_SHIFT) >> (output & (WORD_BITS - 1))
+        if bits == 0:
+            output = ((output >> WORD_SHIFT) + 1) << WORD_SHIFT
+            continue
+        output += ctz(bits)
+        if output >= end:
+            return
+        port = grant(S, net, output)
+        if port >= 0:
+            send_flit(S, net, output, port)
+        output += 1
+
+
 @compiled(void, S_t, i64)
 def lanes_tick(S, net):
     """One network cycle of a direction with lanes: outputs grant in turn, from another one on in every cycle."""
     N = noc(S)
     T = network(N.p_networks, net)
-    output = N.cycle % T.outputs
-    for _ in range(T.outputs):
-        if mask_has(T.p_active, output) != 0:
-            port = grant(S, net, output)
-            if port >= 0:
-                send_flit(S, net, output, port)
-        output = output + 1 if output + 1 < T.outputs else np.int64(0)
+    first = N.cycle % T.outputs
+    lanes_between(S, net, first, T.outputs)
+    lanes_between(S, net, np.int64(0), first)
     for word in range(T.input_words):
         store(T.p_busy, word, load(T.p_sending, word))
 
