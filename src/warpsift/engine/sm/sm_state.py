@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.engine.core.arena import HOST_LINE_BYTES, Arena, accessor, component
+from warpsift.engine.core.division import shift_of
 from warpsift.engine.core.masks import words_for
 from warpsift.hardware import WARP_SIZE
 from warpsift.machines.spec import Machine
@@ -162,6 +163,7 @@ SMS = np.dtype(
     [
         ("sms", np.int64),
         ("schedulers", np.int64),
+        ("schedulers_shift", np.int64),  # division.shift_of
         ("lrr", np.int64),
         ("issue_cycles_per_instruction", np.int64),
         ("alu_latency", np.int64),
@@ -235,6 +237,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
         C[f"p_{mask}"] = arena.table(f"sm.{mask}", np.int64, words_for(spec.count))
     C.p_sms = arena.table("sms", SM, spec.count)
     C.p_warps = arena.table("sm.warps", WARP, spec.count * WARPS)
+    C.schedulers_shift = shift_of(spec.schedulers)
     C.p_schedulers = arena.table("sm.schedulers", SCHEDULER, spec.count * spec.schedulers)
     C.p_ctas = arena.table("sm.ctas", CTA, spec.count * CTAS)
     C.p_slots = arena.table("sm.slots", IN_FLIGHT, spec.count * WARPS * SLOT_ROWS)

@@ -45,10 +45,11 @@ ERROR_NO_UNIT = 3
 
 
 @compiled(i64, S_t, i64, i64)
-def pick(S, sm, ready):
-    """The warp slot to issue from; `ready` is the scheduler's mask, its row follows from the lowest bit."""
+def pick(S, sm, scheduler):
+    """The warp slot to issue from, of those that are ready; `scheduler`: its row."""
     C = sms(S)
-    Q = scheduler_row(C.p_schedulers, sm * C.schedulers + ctz(ready) % C.schedulers)
+    Q = scheduler_row(C.p_schedulers, scheduler)
+    ready = Q.ready
     if C.lrr != 0:
         above = ready & (((np.int64(2) << Q.last) - 1) ^ -1)
         return ctz(above) if above != 0 else ctz(ready)
@@ -147,14 +148,14 @@ def issue_barrier(S, sm, slot):
         barrier_release(S, sm, W.cta)
 
 
-@compiled(i64, S_t, i64, i64)
-def issue(S, sm, slot):
+@compiled(i64, S_t, i64, i64, i64)
+def issue(S, sm, slot, scheduler):
     """Issue the next instruction of a warp; cycles of the issue port, 0 if the load-store queue is full."""
     C = sms(S)
     M = sm_row(C.p_sms, sm)
     W = warp_row(C.p_warps, sm * WARPS + slot)
     bit = np.int64(1) << slot
-    Q = scheduler_row(C.p_schedulers, sm * C.schedulers + slot % C.schedulers)
+    Q = scheduler_row(C.p_schedulers, scheduler)
     op = op_row(W.p_ops, W.pc)
     kind = np.int64(op.kind)
     lanes = np.int64(op.lanes)
@@ -204,18 +205,14 @@ def sm_tick(S, sm):
     M = sm_row(C.p_sms, sm)
     if M.next_time > S.now:
         return
-    following = np.int64(FOREVER)
-    for index in range(sm * C.schedulers, (sm + 1) * C.schedulers):
+    first = sm * C.schedulers
+    for index in range(first, first + C.schedulers):
         Q = scheduler_row(C.p_schedulers, index)
-        if Q.ready == 0:
-            continue
         if Q.busy_until <= S.now:
-            while Q.ready != 0 and issue(S, sm, pick(S, sm, Q.ready)) == 0:
+            while Q.ready != 0 and issue(S, sm, pick(S, sm, np.int64(index)), np.int64(index)) == 0:
                 pass
-        if Q.ready != 0:
-            following = min(following, max(Q.busy_until, S.now + 1))
-    # An issue may have released warps of other schedulers at a barrier: look again in the next cycle.
-    for index in range(sm * C.schedulers, (sm + 1) * C.schedulers):
+    following = np.int64(FOREVER)  # asked last, since an issue may have released warps of other schedulers at a barrier
+    for index in range(first, first + C.schedulers):
         Q = scheduler_row(C.p_schedulers, index)
         if Q.ready != 0:
             following = min(following, max(Q.busy_until, S.now + 1))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from warpsift.engine.core.arena import S_t
+from warpsift.engine.core.division import remainder
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.masks import mask_add
 from warpsift.engine.core.words import ctz
@@ -45,7 +46,8 @@ def warp_ready(S, sm, slot):
     """The warp's next instruction may issue."""
     C = sms(S)
     warp_row(C.p_warps, sm * WARPS + slot).state = READY
-    scheduler_row(C.p_schedulers, sm * C.schedulers + slot % C.schedulers).ready |= np.int64(1) << slot
+    scheduler = sm * C.schedulers + remainder(slot, C.schedulers, C.schedulers_shift)
+    scheduler_row(C.p_schedulers, scheduler).ready |= np.int64(1) << slot
     sm_row(C.p_sms, sm).next_time = S.now
     mask_add(C.p_issue_active, sm)
 
