@@ -34,11 +34,13 @@ from warpsift.engine.dram.dram_queue import (
 from warpsift.engine.dram.dram_refresh import refresh_step, start_refresh
 from warpsift.engine.dram.dram_sched import (
     ACTIVATE,
+    COLUMN,
     choose,
     evaluate_bank,
     issue_chosen,
     next_starvation,
     raise_closed,
+    raise_columns,
     retire,
     soonest_bank,
     update_urgent,
@@ -263,13 +265,15 @@ def _schedule(S, D, C, clk):
     if C.chosen_command == 0:
         return soonest
     b = C.chosen_bank
-    activates = C.chosen_command == ACTIVATE
+    command = C.chosen_command
     q = issue_chosen(D, C, clk)
     if q >= 0:
         _finish_column(S, D, C, clk, q)
     store(C.p_ready, b, evaluate_bank(D, C, bank_row(C.p_banks, b), clk))
-    if activates:
+    if command == ACTIVATE:
         raise_closed(D, C)
+    elif command == COLUMN:
+        raise_columns(D, C)
     return soonest_bank(D, C)
 
 

@@ -10,7 +10,8 @@ accesses to an open row an older request to another row of that bank goes first,
 A bank's earliest possible clock is kept in `p_ready`. Timing only ever moves it later, so the value is a lower bound
 until the bank's lists or row change (which set it to 0); a clock looks only at the banks whose bound has come. Closed
 banks, which under random accesses are most, can but open a row: their keys are kept in `p_keys`, so that of those whose
-bound has come only the first by key is looked at.
+bound has come only the first by key is looked at. After a command the bounds of others that could only have followed it
+with the same command are moved (`raise_closed`, `raise_columns`), so that no clock looks at them in vain.
 """
 
 from __future__ import annotations
@@ -99,6 +100,11 @@ def _offer_open(D, C, B, clk):
             when = _offer(C, B, clk, earliest_precharge(D, C, B), key, PRECHARGE, other)
     elif D.closed_page == 1 and first_hit == FOREVER and B.accesses > 0:
         when = _offer(C, B, clk, earliest_precharge(D, C, B), CLOSE_IDLE_LAST, PRECHARGE, np.int64(-1))
+    if when == FOREVER and (hit0 < 0) != (hit1 < 0):
+        if hit0 >= 0:
+            C.only_reads |= np.int64(1) << B.index
+        else:
+            C.only_writes |= np.int64(1) << B.index
     late = CAPPED_LAST if capped else 0
     if hit0 >= 0:
         key = request_row(C.p_requests, hit0).order + late
@@ -129,6 +135,9 @@ def _offer_promoted(D, C, B, clk):
 @compiled(i64, D_t, C_t, B_t, i64)
 def evaluate_bank(D, C, B, clk):
     """Offer the bank's commands to the channel's choice; return the earliest clock of any of them."""
+    other_banks = (np.int64(1) << B.index) ^ -1
+    C.only_reads &= other_banks
+    C.only_writes &= other_banks
     if B.promoted >= 0:
         return _offer_promoted(D, C, B, clk)
     if B.refreshing == 1:
@@ -225,6 +234,18 @@ def raise_closed(D, C):
         if D.ranks > 1:
             of_rank = earliest_of_rank(D, C, np.int64(bank_row(C.p_banks, b).rank))
         store(C.p_ready, b, max(ready, of_rank))
+
+
+@compiled(void, D_t, C_t)
+def raise_columns(D, C):
+    """After a column command, banks that offer nothing else follow when the buses allow it."""
+    banks = C.only_reads | C.only_writes
+    while banks != 0:
+        b = ctz(banks)
+        banks &= banks - 1
+        if load(C.p_ready, b) != 0:  # else to be looked at
+            B = bank_row(C.p_banks, b)
+            store(C.p_ready, b, earliest_column(D, C, B, (C.only_writes >> b) & 1))
 
 
 @compiled(i64, D_t, C_t)

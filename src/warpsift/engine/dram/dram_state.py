@@ -78,8 +78,8 @@ DRAM = _record(
 )
 CHANNEL = _record(
     _names(
-        "p_banks p_groups p_ranks p_requests p_ready p_keys p_windows closed index clock wake requests "
-        "waiting0 waiting1 "
+        "p_banks p_groups p_ranks p_requests p_ready p_keys p_windows closed only_reads only_writes index clock wake "
+        "requests waiting0 waiting1 "
         "pending_writes transit0 transit1 transit_first0 transit_last0 transit_first1 transit_last1 free "
         "draining drain_left round_robin "
         "fill_turn urgent sequence "
