@@ -63,7 +63,7 @@ def test_changing_any_machine_parameter_compiles_nothing():
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 def test_functions_of_an_entry_point_lie_side_by_side():
-    """Else their beginnings compete for the same sets of the host's instruction cache, a fifth of the engine's time."""
+    """Else their beginnings compete for the same sets of the host's instruction cache, a tenth of the engine's time."""
     code = llvm.ObjectFileRef.from_data(compiled_code.folder().joinpath(f"{run.name}.o").read_bytes())
     texts = [section.size() for section in code.sections() if section.is_text() and section.size()]
     assert len(texts) == 1

@@ -3,7 +3,8 @@
 Numba's own linker gives every function that is not inlined a page of its own, wherever there is one. The beginnings of
 all of them then compete for the same sets of the host's instruction cache, calls go through a register, and every
 caller tests a status that its callee never sets. So LLVM's text is taken from Numba, all functions but the entry point
-are made known to nobody outside, and it is optimised and laid out once more: the engine takes a fifth less time.
+are made known to nobody outside, and it is optimised and laid out once more. The engine takes a tenth less time, and a
+fifth in a process that has compiled it itself.
 """
 
 from __future__ import annotations
