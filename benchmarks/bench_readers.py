@@ -37,7 +37,7 @@ def write(folder: Path, weighted: bool) -> tuple[Path, Path]:
 
 
 def ours(path: Path, weighted: bool, head: int) -> None:
-    text = GraphText(str(path), read_bytes(path, 1 << 32), limits_of(None))
+    text = GraphText(str(path), read_bytes(path, 1 << 32), limits_of(None, [path]))
     for _ in range(head):
         text.skip_line()
     words = "row column value" if weighted else "row column"

@@ -23,6 +23,7 @@ from warpsift.engine.leap.leap_order import (
     LET_GO,
     MOST_OPS,
     OPS,
+    P_AGES,
     P_COMMANDS,
     P_FREE,
     P_NEXT,
@@ -53,6 +54,7 @@ from warpsift.simt.stream import ALU, BARRIER, COMMAND, NO_SLOT, SHARED
 QUANTUM = 32  # cycles of a leap's time between two looks at an SM: about a shared-memory access
 COUNT = WARPS - 1  # where a ranking has its length; no warp is ever resident there
 STALE = -1  # a ranking that must be made again
+UNRANKED = -1  # in the ages of the warps that are ranked: nobody is in that slot
 ABSENT = 1 << 61  # in the time at which a slot goes on: it is empty, or its warp waits at a barrier
 
 
@@ -64,25 +66,47 @@ def note_presence(S, p_wake, row):
     store(p_wake, row, wake | ABSENT if state in (EMPTY, AT_BARRIER) else wake)
 
 
-@compiled(void, S_t, i64, i64)
-def rank_warps(S, p, sm):
-    """The warps of an SM by age (insertion: most stand right already)."""
+@compiled(i64, S_t, i64, i64)
+def still_ranked(S, p, sm):
+    """Close up the ranking of an SM where warps have gone: how many are left. They still stand by age."""
     C = sms(S)
     p_ranked = load(p, np.int64(P_RANKED))
+    p_ages = load(p, np.int64(P_AGES))
     first = sm * WARPS
     count = np.int64(0)
+    for rank in range(load(p_ages, first + COUNT)):
+        slot = load(p_ranked, first + rank)
+        W = warp_row(C.p_warps, first + slot)
+        if W.state != EMPTY and W.age == load(p_ages, first + slot):
+            store(p_ranked, first + count, slot)
+            count += 1
+        else:
+            store(p_ages, first + slot, np.int64(UNRANKED))
+    return count
+
+
+@compiled(void, S_t, i64, i64)
+def rank_warps(S, p, sm):
+    """The warps of an SM by age (insertion: those that are new are few, and nearly always the youngest)."""
+    C = sms(S)
+    p_ranked = load(p, np.int64(P_RANKED))
+    p_ages = load(p, np.int64(P_AGES))
+    first = sm * WARPS
+    count = still_ranked(S, p, sm)
     for slot in range(WARPS - 1):
         W = warp_row(C.p_warps, first + slot)
         note_presence(S, load(p, np.int64(P_WAKE)), first + slot)
-        if W.state == EMPTY:
+        if W.state == EMPTY or W.age == load(p_ages, first + slot):
             continue
         place = count
         while place > 0 and warp_row(C.p_warps, first + load(p_ranked, first + place - 1)).age > W.age:
             store(p_ranked, first + place, load(p_ranked, first + place - 1))
             place -= 1
         store(p_ranked, first + place, np.int64(slot))
+        store(p_ages, first + slot, W.age)
         count += 1
     store(p_ranked, first + COUNT, count)
+    store(p_ages, first + COUNT, count)
     for rank in range(count):
         store(load(p, np.int64(P_PLACES)), first + load(p_ranked, first + rank), np.int64(rank))
 

@@ -19,10 +19,9 @@ from warpsift.engine import checks
 from warpsift.engine.core.arena import FOREVER
 from warpsift.engine.engine import Engine
 from warpsift.engine.engine_error import EngineError
-from warpsift.engine.leap import leap_order, schedule
+from warpsift.engine.leap import leap_order, leap_turns, schedule
 from warpsift.engine.leap.held_operation import HeldOperation
 from warpsift.engine.leap.leap import leap
-from warpsift.engine.leap.leap_turns import QUANTUM
 from warpsift.engine.leap.leaping_operation import LeapingOperation
 from warpsift.engine.leap.sampled_launch import (
     DRAM_SECTORS,
@@ -81,9 +80,11 @@ class SampledEngine(Engine):
             leap_order.P_COUNTS: self._arena.table("leap.counts", sm_state.IN_FLIGHT, slots * sm_state.SLOT_ROWS),
             leap_order.P_RANKED: self._arena.table("leap.ranked", np.int64, slots),
             leap_order.P_PLACES: self._arena.table("leap.places", np.int64, slots),
+            leap_order.P_AGES: self._arena.table("leap.ages", np.int64, slots),
             leap_order.P_FREE: self._arena.table("leap.free", np.int64, machine.sm.count),
             leap_order.P_NEXT: self._arena.table("leap.next", np.int64, machine.sm.count),
         }
+        self._arena.arrays["leap.ages"].reshape(-1, sm_state.WARPS)[:, :-1] = leap_turns.UNRANKED
         self._few = machine.sm.count * machine.sm.warps * schedule.FEW_WARPS
         self._touched_lines = schedule.TOUCHED_TIMES * machine.l2.size_bytes // LINE_BYTES
         self._leapt, self._mode = False, TAIL
@@ -373,7 +374,7 @@ class SampledEngine(Engine):
     def _order_leap(self, work: np.ndarray) -> None:
         """The leap behind a window with this work."""
         windows = self._schedule.leap_windows(self._now.kind, len(self._now.windows))
-        self._give_order(max(QUANTUM, round(work[LEAP_TIME] * windows)))
+        self._give_order(max(leap_turns.QUANTUM, round(work[LEAP_TIME] * windows)))
 
     def _leap(self, final: bool) -> int:
         order = self._order
