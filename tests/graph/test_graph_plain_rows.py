@@ -12,7 +12,24 @@ from warpsift.graph.readers.text import GraphText, RowShape, read_rows
 
 PADDING = "\n" + "# the quick way stops short of the end of a text\n" * 2
 numbers = st.one_of(st.integers(0, 12), st.integers(0, 10**18), st.integers(10**18, 2**63 + 5), st.integers(-3, -1))
-reals = st.sampled_from(["1", "0.5", "-2e3", "1.0000000000000000001", "inf", "x", "1,", "", "7\r"])
+reals = st.sampled_from(
+    [
+        "1",
+        "0.5",
+        ".25",
+        "3.",
+        ".",
+        "123456789.123456",
+        "1234567890.123456",
+        "-2e3",
+        "1.0000000000000000001",
+        "inf",
+        "x",
+        "1,",
+        "",
+        "7\r",
+    ]
+)
 rows = st.lists(st.tuples(numbers, numbers, st.sampled_from([" ", "\t"]), reals), min_size=1, max_size=6)
 
 
@@ -33,7 +50,7 @@ def test_plain_rows_are_read_as_careful_ones(table, weighted):
     assert outcome("\n".join(plain), weighted) == outcome("\n".join(careful), weighted)
 
 
-@pytest.mark.parametrize("digits", [17, 18, 19])
+@pytest.mark.parametrize("digits", [15, 16, 17, 18, 19])
 def test_numbers_of_many_digits(digits):
     text = GraphText("f", bytearray((f"{'1' * digits} 2" + PADDING).encode()), limits_of(None))
     ends, _ = read_rows(text, RowShape("u v"))

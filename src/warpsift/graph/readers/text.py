@@ -67,13 +67,20 @@ class GraphText:
         if problem:
             self.fail(f"the header promises {problem}")
 
+    def has_room(self, rows: int) -> bool:
+        """Whether so many rows may be read."""
+        return self._reading_problem(rows) is None
+
     def refuse_reading(self, rows: int = 0, nodes: int = 0) -> None:
         """Fail if reading takes too much; numbers that are not known yet are told in a later call."""
         self.rows, self.nodes = max(self.rows, rows), max(self.nodes, nodes)
-        needed = len(self.content) + ROW_BYTES * self.rows + NODE_BYTES * self.nodes
-        problem = self.limits.loading_problem(needed)
+        problem = self._reading_problem(self.rows)
         if problem:
             self.fail(f"{self.nodes} nodes and {self.rows} rows of numbers: {problem}")
+
+    def _reading_problem(self, rows: int) -> str | None:
+        needed = len(self.content) + ROW_BYTES * max(self.rows, rows) + NODE_BYTES * self.nodes
+        return self.limits.loading_problem(needed)
 
     def token(self, at: int) -> str:
         """The word at a place, or the beginning of it, for an error."""
@@ -100,8 +107,10 @@ class RowShape:
 def read_rows(text: GraphText, shape: RowShape) -> tuple[np.ndarray, np.ndarray | None]:
     """The integers (one array per column) and the reals (float64, or None) of all lines from here on."""
     shortest = 2 * (shape.skipped + shape.integers + shape.reals) - 1
-    lines = scan.count_lines(text.array, text.at, shortest)
-    text.refuse_reading(rows=lines)
+    lines = scan.count_line_ends(text.array, text.at)
+    if not text.has_room(lines):  # unless most lines are too short to be rows
+        lines = scan.count_lines(text.array, text.at, shortest)
+        text.refuse_reading(rows=lines)
     lead = ord(shape.lead) if shape.lead else 0
     comments = (ord(shape.comments[0]), ord(shape.comments[-1]))
     (status, at, line), integers, reals, unsettled = scan.scan_rows(
@@ -120,6 +129,7 @@ def read_rows(text: GraphText, shape: RowShape) -> tuple[np.ndarray, np.ndarray 
     if status != scan.FINE:
         text.fail(_words(text, status, at, shape), line)
     text.at, text.line = at, line
+    text.rows = max(text.rows, integers.shape[1])
     return integers, (reals if shape.reals else None)
 
 
