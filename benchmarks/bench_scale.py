@@ -2,8 +2,8 @@
 
 Processor seconds of building the graph, of recording (the kernels' function and their stream) and of the engine,
 nanoseconds per arc, and the largest memory of the process so far. One core; graphs in ascending order.
-WARPSIFT_BENCH_GRAPH names others than kron-14, kron-15 and kron-16, separated by commas. With WARPSIFT_BENCH_FULL=1 each
-graph is timed in full as well, in the row below.
+WARPSIFT_BENCH_GRAPH names others than kron-14, kron-15 and kron-16, separated by commas. With WARPSIFT_BENCH_FULL=1
+each graph is timed in full as well, in the row below.
 """
 
 from __future__ import annotations
