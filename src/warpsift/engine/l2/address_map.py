@@ -75,13 +75,13 @@ def line_at(S, channel, local):
 
 @compiled(i64, S_t, i64, i64)
 def first_row(S, slice_index, line):
-    """Row of the first way of the set that a line belongs to."""
+    """Row of the first way of the set that a line belongs to: by its number inside the slice."""
     C = l2(S)
-    inner = local_line(S, line)
-    if C.mapping != RANDOM:  # slices of a channel take turns chunk by chunk: take that out as well
-        chunk = quotient(inner, C.interleave_lines, C.interleave_shift)
-        turn = quotient(chunk, C.slices_per_channel, C.slices_per_channel_shift)
-        inner = turn * C.interleave_lines + (inner - chunk * C.interleave_lines)
+    chunk = quotient(line, C.interleave_lines, C.interleave_shift)
+    own = quotient(chunk, C.channels, C.channels_shift)  # the channels' part taken out of the address
+    if C.mapping != RANDOM:  # slices of a channel take turns chunk by chunk: taken out as well
+        own = quotient(own, C.slices_per_channel, C.slices_per_channel_shift)
+    inner = own * C.interleave_lines + (line - chunk * C.interleave_lines)
     if C.hashed_index != 0:
         inner += mix_bits(quotient(inner, C.sets, C.sets_shift))
     return (slice_index * C.sets + remainder(inner, C.sets, C.sets_shift)) * C.ways

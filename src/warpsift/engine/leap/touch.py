@@ -25,26 +25,33 @@ WRITES = 16  # beside the sectors of a touch: they are written
 NO_SM = -1
 
 
-@compiled(void, S_t, i64, i64, i64)
-def touch_slice(S, slice_index, line, access):
-    """An access at an L2 slice; `access`: sectors, and WRITES."""
+@compiled(i64, S_t, i64, i64)
+def touched_row(S, slice_index, line):
+    """Row of a line at an L2 slice, where it takes the place of another if it was not there; -1: there is no place."""
     C = l2(S)
-    if C.ideal_l2 != 0:
-        return
-    sectors = access & ALL_SECTORS
     base = first_row(S, slice_index, line)
     row = find_row(C.p_tags, base, C.ways, line)
-    if row < 0:
-        row = victim_row(C.p_lines, base, C.ways)
-        if row < 0:
-            return
+    if row >= 0:
+        return row
+    row = victim_row(C.p_lines, base, C.ways)
+    if row >= 0:
         store(C.p_tags, row, line)
         if C.words_kept != 0:
             store(C.p_written_words, row, np.int64(0))
-        fresh = line_row(C.p_lines, row)
-        C.touched_sectors += popcount(fresh.dirty)
-        fresh.valid = 0
-        fresh.dirty = 0
+        L = line_row(C.p_lines, row)
+        C.touched_sectors += popcount(L.dirty)
+        L.valid = 0
+        L.dirty = 0
+    return row
+
+
+@compiled(void, S_t, i64, i64)
+def touch_row(S, row, access):
+    """An access to a line of the L2; `access`: sectors, and WRITES."""
+    C = l2(S)
+    if row < 0:
+        return
+    sectors = access & ALL_SECTORS
     L = line_row(C.p_lines, row)
     C.stamp += 1
     L.used = C.stamp
@@ -63,13 +70,27 @@ def touch_slice(S, slice_index, line, access):
 @compiled(void, S_t, i64, i64, i64)
 def touch_l2(S, port, line, access):
     """An access of a client of the interconnect: at the slice that it would go to."""
+    if l2(S).ideal_l2 != 0:
+        return
     if access & WRITES == 0:
-        touch_slice(S, slice_near(S, port, line), line, access)
+        touch_row(S, touched_row(S, slice_near(S, port, line), line), access)
         return
     home = slice_of(S, line)
     if l2(S).halves == 2:
         drop_copy(S, home, line, access & ALL_SECTORS)
-    touch_slice(S, home, line, access)
+    touch_row(S, touched_row(S, home, line), access)
+
+
+@compiled(void, S_t, i64, i64, i64)
+def touch_changed(S, port, line, sectors):
+    """An atomic reads what it changes."""
+    if l2(S).ideal_l2 != 0 or l2(S).halves == 2:
+        touch_l2(S, port, line, sectors)
+        touch_l2(S, port, line, sectors | WRITES)
+        return
+    row = touched_row(S, slice_of(S, line), line)
+    touch_row(S, row, sectors)
+    touch_row(S, row, sectors | WRITES)
 
 
 @compiled(i64, S_t, i64, i64, i64)
@@ -134,9 +155,10 @@ def touch_op(S, sm, chunk, pc):
         else:
             if kind == STORE and sm != NO_SM:
                 touch_l1_written(S, sm, line)
-            if kind == ATOMIC:  # reads what it changes
-                touch_l2(S, port, line, sectors)
-            touch_l2(S, port, line, sectors | WRITES)
+            if kind == ATOMIC:
+                touch_changed(S, port, line, sectors)
+            else:
+                touch_l2(S, port, line, sectors | WRITES)
 
 
 @entry("warming of caches", i64, S_t, i64, i64)
