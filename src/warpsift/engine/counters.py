@@ -6,7 +6,7 @@ what is counted. Sums over launches are `a + b`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from warpsift.engine.dram import dram_state
@@ -76,15 +76,7 @@ class Counters(Mapping[str, int]):
         raise AttributeError("counters cannot be changed")
 
     def __add__(self, other: Counters) -> Counters:
-        names = {*self._values, *other._values}
-        return Counters(
-            {
-                name: max(self.get(name, 0), other.get(name, 0))
-                if is_peak(name)
-                else self.get(name, 0) + other.get(name, 0)
-                for name in sorted(names)
-            }
-        )
+        return total_of((self, other))
 
     @property
     def l1_accesses(self) -> int:
@@ -104,3 +96,12 @@ class Counters(Mapping[str, int]):
 
     def __repr__(self) -> str:
         return f"Counters({self._values!r})"
+
+
+def total_of(every: Iterable[Counters]) -> Counters:
+    """Counters of several launches added up; of peaks the largest."""
+    total: dict[str, int] = {}
+    for counters in every:
+        for name, value in counters._values.items():
+            total[name] = max(total.get(name, 0), value) if is_peak(name) else total.get(name, 0) + value
+    return Counters(dict(sorted(total.items())))

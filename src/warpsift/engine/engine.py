@@ -22,7 +22,8 @@ from warpsift.engine.balances import Expected
 from warpsift.engine.core import array_traffic, sampling, wheel
 from warpsift.engine.core.arena import FOREVER, Arena
 from warpsift.engine.core.masks import all_members
-from warpsift.engine.counters import COMPONENTS, Counters, is_peak
+from warpsift.engine.counter_reader import CounterReader
+from warpsift.engine.counters import COMPONENTS, Counters, total_of
 from warpsift.engine.cta_room import check_fits, ctas_per_sm, registers_per_cta
 from warpsift.engine.dram import dram_controller as dram
 from warpsift.engine.engine_error import EngineError
@@ -92,6 +93,7 @@ class Engine:
         unit_socket.allocate(arena, tuple(units), machine)
         places = {name: part for part, group in self.counters.items() for name in group}
         sampling.allocate(arena, sample_interval_cycles, places)
+        self._counted = CounterReader(arena, self.counters)
         self._launch: LaunchInfo | None = None
         self._samples: dict[str, np.ndarray] | None = None  # once the engine is closed
         self._live: dict[int, tuple[str, ...]] = {}
@@ -124,12 +126,10 @@ class Engine:
         self._arena.arrays["l1.lines"]["valid"] = 0
         self._arena.arrays["l1.lines"]["used"] = 0
         self._arena.arrays["arrays"][:] = 0
-        for part, group in self.counters.items():
-            for name in filter(is_peak, group):
-                setattr(self._record(part), name, 0)
+        self._counted.forget_peaks()
         for unit in self.units.values():
             unit.begin(self._arena, launch)
-        self._before = self._read()
+        self._before = self._counted.read()
         self._before_sms = self._arena.arrays["sms"]["instructions"].copy()
         self._expected = Expected(pause_cycles=pause)
 
@@ -180,7 +180,7 @@ class Engine:
             where = "inside a launch" if unit is not None else f"on an engine with units={list(self.units)}"
             raise EngineError(f"operation {info.operation!r} of unit {info.unit!r} cannot run {where}")
         self._start = int(S.now)
-        self._before = self._read()
+        self._before = self._counted.read()
         unit.operate(self._arena, operation, lambda: self._advance(partial(run, S, unit.socket, 1)))
         self._close_dram()
         result = OperationResult(info, self._start, self._difference(launches=0))
@@ -199,10 +199,7 @@ class Engine:
     @property
     def total(self) -> Counters:
         """Counters summed over all launches and operations of units."""
-        total = Counters({})
-        for counters in [r.counters for r in self.launches] + [r.counters for r in self.operations]:
-            total = total + counters
-        return total
+        return total_of([*(r.counters for r in self.launches), *(r.counters for r in self.operations)])
 
     def seconds(self, cycles: int) -> float:
         return cycles / (self.machine.clocks.core_mhz * 1e6)
@@ -319,20 +316,11 @@ class Engine:
         D = self._record("dram")
         dram.finish_at(self._S, int(self._S.now) * int(D.dram_khz) // int(D.core_khz))
 
-    def _read(self) -> dict[str, int]:
-        values = {name: int(self._record(part)[name]) for part, group in self.counters.items() for name in group}
-        values["resident_warp_cycles"] = int(self._arena.arrays["sms"]["warp_cycles"].sum())
-        values["sm_active_cycles"] = int(self._arena.arrays["sms"]["active_cycles"].sum())
-        return values
-
     def _difference(self, launches: int = 1) -> Counters:
-        now = self._read()
-        values = {name: value if is_peak(name) else value - self._before[name] for name, value in now.items()}
-        return Counters({"cycles": int(self._S.now) - self._start, "launches": launches, **values})
+        since = self._counted.since(self._before)
+        return Counters({"cycles": int(self._S.now) - self._start, "launches": launches, **since})
 
     def _array_traffic(self, launch: LaunchInfo) -> dict[str, dict[str, int]]:
-        table = self._arena.arrays["arrays"]
-        return {
-            name: {field_name: int(table[i][field_name]) for field_name in array_traffic.FIELDS}
-            for i, name in enumerate(launch.arrays[: array_traffic.ARRAYS])
-        }
+        names = launch.arrays[: array_traffic.ARRAYS]
+        rows = self._arena.arrays["arrays"][: len(names)].tolist()
+        return {name: dict(zip(array_traffic.FIELDS, row, strict=True)) for name, row in zip(names, rows, strict=True)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from warpsift.engine.counters import total_of
 from warpsift.machines.spec import Machine
 from warpsift.run.record import RunResult
 from warpsift.units import resolve
@@ -99,7 +100,7 @@ def add_timing(result: RunResult, engine: Engine, machine: Machine, edges: int) 
         key = (phase.name, phase.compaction)
         mine = [c for info, c in (of_unit if phase.unit else of_gpu) if (info.phase, info.compaction) == key]
         if mine:
-            summed = sum(mine[1:], mine[0])
+            summed = total_of(mine)
             phase.timing = timing_of(summed, machine) | {"counters": dict(summed)}
 
 

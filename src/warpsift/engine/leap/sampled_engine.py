@@ -262,7 +262,7 @@ class SampledEngine(Engine):
         """All counters as they are now."""
         self._close_dram()
         sms = self._arena.arrays["sms"]
-        values = self._read() | {"cycles": self.cycle}
+        values = self._counted.named(self._counted.read()) | {"cycles": self.cycle}
         lasted = self.cycle - sms["warps_since"]
         values["resident_warp_cycles"] += int((sms["warps_resident"] * lasted).sum())
         values["sm_active_cycles"] += int(((sms["warps_resident"] > 0) * lasted).sum())

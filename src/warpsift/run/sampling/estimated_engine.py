@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from warpsift.engine.counters import Counters, is_peak
+from warpsift.engine.counters import Counters, is_peak, total_of
 from warpsift.engine.engine import LaunchResult, OperationResult
 from warpsift.engine.leap.sampled_engine import SampledEngine
 from warpsift.engine.leap.sampled_launch import SampledLaunch
@@ -37,9 +37,7 @@ class EstimatedEngine:
             else:
                 self.operations.append(OperationResult(each.info, cycle, counters))
             cycle += counters.cycles
-        self.total = Counters({})
-        for counters in [*(r.counters for r in self.launches), *(r.counters for r in self.operations)]:
-            self.total = self.total + counters
+        self.total = total_of([*(r.counters for r in self.launches), *(r.counters for r in self.operations)])
 
     def seconds(self, cycles: float) -> float:
         return cycles / (self.machine.clocks.core_mhz * 1e6)

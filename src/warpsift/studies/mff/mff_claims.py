@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from warpsift.algorithms.operators.scheduling import COMPUTE_PHASE
-from warpsift.engine.counters import Counters
+from warpsift.engine.counters import Counters, total_of
 from warpsift.machines import load_machine
 from warpsift.run.interconnect import simulator_stalls
 from warpsift.run.request import Request
@@ -41,7 +41,7 @@ def pair(runs: StoredRuns, algorithm: str) -> Wanted:
 
 def compute(run: Run) -> Counters:
     """The counters of the compute stage."""
-    return sum((Counters(phase["counters"]) for phase in _compute_phases(run)), Counters({}))
+    return total_of(Counters(phase["counters"]) for phase in _compute_phases(run))
 
 
 def _compute_phases(run: Run) -> list[Run]:

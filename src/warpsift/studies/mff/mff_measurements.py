@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from warpsift.algorithms.operators.scheduling import COMPUTE_PHASE
-from warpsift.engine.counters import Counters
+from warpsift.engine.counters import Counters, total_of
 from warpsift.graph import CsrGraph
 from warpsift.machines import Machine, load_machine
 from warpsift.run.execute import run_request
@@ -88,7 +88,7 @@ def measure(graph: CsrGraph, algorithm: str, variant: str, choices: Mapping[str,
         "machine": result.machine["name"] if result.machine else "",
         "iterations": result.iterations,
         "other_phases_cycles": rest,
-        **figures(sum(compute, Counters({})), load_machine(choices["gpu"], choices.get("overrides")), request.unit),
+        **figures(total_of(compute), load_machine(choices["gpu"], choices.get("overrides")), request.unit),
     }
 
 

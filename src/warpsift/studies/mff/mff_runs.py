@@ -58,12 +58,12 @@ def evaluation(scale: Scale) -> list[Request]:
 
 def compute_stage(results: Results, wanted: Request) -> Row:
     """Cycles, traffic, stalls and energy of the compute stage alone."""
-    from warpsift.engine import Counters
+    from warpsift.engine.counters import Counters, total_of
     from warpsift.run.set_up import machine_of
 
     found = results[wanted].result or {}
     phases = [phase for phase in found["phases"] if phase["phase"] == COMPUTE_PHASE]
-    total = sum((Counters(phase["counters"]) for phase in phases), Counters({}))
+    total = total_of(Counters(phase["counters"]) for phase in phases)
     machine = machine_of(wanted)
     assert machine is not None, "every run of these figures is timed"
     return figures(total, machine, wanted.unit)
