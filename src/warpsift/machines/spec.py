@@ -73,7 +73,7 @@ class Sm(Section, frozen=True, kw_only=True):
 
 
 class L1(Section, frozen=True, kw_only=True):
-    """L1 data cache of one SM: write-through, no allocation on writes, allocation on a read miss."""
+    """L1 data cache of one SM: write-through, lines are allocated for loads only."""
 
     size_bytes: Annotated[int, Bounds(128, 64 * MIB, "bytes", "a line at least; the papers' largest is 16 x 32 KiB")]
     ways: Annotated[int, entries(1, 1024, "ways", "a lookup compares them all; beyond, no cache is built")]
@@ -82,6 +82,7 @@ class L1(Section, frozen=True, kw_only=True):
     hashed_index: bool = False
     mshrs: Annotated[int, entries(1, 8192, "MSHRs")]  # lines in flight
     mshr_merges: Annotated[int, entries(1, 2048, "accesses")]  # that may wait on one line
+    allocate: Literal["miss", "fill"] = "miss"  # a missing line gets its place at once, or when its first data comes
     latency_cycles: Annotated[int, LATENCY]  # tags and data, on the way to a hit and to a miss alike
     # lines of one load that are looked up in a cycle, as long as they ask for no more than a line's worth of sectors
     tags_per_cycle: Annotated[int, Bounds(1, 32, "lines", "a warp asks for 32 at most")] = 1
@@ -123,10 +124,14 @@ class L2(Section, frozen=True, kw_only=True):
     latency_cycles: Annotated[int, LATENCY]  # pipeline in front of the slice (raster operations unit)
     # sectors that have come through the pipeline and wait for the slice
     queue_entries: Annotated[int, entries(4, 65536, "sectors", "a line of 4 sectors must fit")]
+    # the pipeline holds what the queue cannot take, a sector in each of its stages, and the network sends while there
+    # is room in both; else a full queue stops the network at once, and the pipeline runs empty meanwhile
+    pipeline_holds: bool = False
     # flits of replies behind the slice, in front of the network's own buffer
     reply_queue_entries: Annotated[int, entries(1, 65536, "flits")] = 8
     # data read or written per L2 clock
     port_bytes_per_cycle: Annotated[int, Bounds(1, 1024, "bytes", "a line has 128; wider ports gain nothing")] = 32
+    fills_take_port: bool = True  # data from DRAM takes that port once more on its way to the SM; else it has its own
     # requests of a slice waiting for its channel
     dram_queue_entries: Annotated[int, entries(8, 65536, reason="a miss with an eviction needs 8")] = 32
     interleave_bytes: Annotated[int, Bounds(128, 1 * MIB, "bytes", "consecutive in one channel: a line at least")]

@@ -1,9 +1,12 @@
 """L1 data cache of an SM: loads hit, merge with a line in flight, or reserve a line and ask the L2.
 
-Write-through without allocation; a store that finds its line updates or evicts it (`write_hit`). A miss reserves its
-line at once, so a set whose lines are all in flight refuses further misses, as does a lack of MSHRs, of merge room
-or of room in the network: the load-store unit then stands still. The line in flight is found through the tags, so
-the MSHR needs no search.
+Write-through without allocation; a store that finds its line updates or evicts it (`write_hit`). A lack of MSHRs, of
+merge room or of room in the network refuses a miss: the load-store unit then stands still. When a line gets its place
+is the machine's choice (`allocate`):
+
+- "miss": at once. A set whose lines are all in flight refuses further misses, and what it held is gone before the new
+  data is there. The line in flight is found through the tags, so the MSHR needs no search.
+- "fill": when its first data comes. Until then the old data stays, and only the MSHR knows of the line.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from warpsift.engine.core.cache_sets import ALL_SECTORS, LINE, find_row, line_ro
 from warpsift.engine.core.division import remainder, shift_of
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.wheel import EV_OP_DONE, wheel_push
-from warpsift.engine.core.words import popcount, store
+from warpsift.engine.core.words import load, popcount, store
 from warpsift.engine.l2.address_map import slice_near
 from warpsift.engine.noc.ports import (
     READ_CACHED,
@@ -34,11 +37,22 @@ from warpsift.machines.spec import Machine
 
 SMALLEST_SHARED = 8192  # part of the array that shared memory takes, if any
 
+BUCKETS = 256  # of an SM, in which a line without a place is looked for
+
 # Why an access was refused (0 = accepted).
 NO_LINE, NO_MSHR, NO_MERGE, NO_NETWORK = 1, 2, 3, 4
 
-L1MSHR = np.dtype([("next", np.int32), ("row", np.int32), ("first", np.int32), ("waiters", np.int32)], align=True)
-WAITER = np.dtype([("next", np.int32), ("op", np.int16), ("sectors", np.uint8)], align=True)
+L1MSHR = np.dtype(
+    [
+        ("next", np.int32),  # among the free ones, or in a bucket of lines without a place
+        ("row", np.int32),  # the line's place, or -1
+        ("first", np.int32),
+        ("waiters", np.int16),
+        ("pending", np.uint8),  # sectors on the way to a line without a place; else the line itself knows
+    ],
+    align=True,
+)
+WAITER = np.dtype([("next", np.int32), ("op", np.int16), ("sectors", np.uint8)], align=True)  # that it still lacks
 L1SM = np.dtype(
     [
         ("mshr_free", np.int64),
@@ -84,6 +98,9 @@ L1 = np.dtype(
         ("p_lines", np.int64),
         ("p_mshrs", np.int64),
         ("p_waiters", np.int64),
+        ("at_fill", np.int64),
+        ("p_buckets", np.int64),  # with at_fill: first MSHR of a line without a place, by the line's last bits
+        ("p_mshr_lines", np.int64),  # with at_fill: the line of an MSHR
         *[(name, np.int64) for name in COUNTERS],
     ],
     align=True,
@@ -114,6 +131,11 @@ def allocate(arena: Arena, machine: Machine) -> None:
     C.p_lines = arena.table("l1.lines", LINE, rows)
     C.p_mshrs = arena.table("l1.mshrs", L1MSHR, count * C.mshr_rows)
     C.p_waiters = arena.table("l1.waiters", WAITER, count * C.waiter_rows)
+    C.at_fill = spec.allocate == "fill"
+    if C.at_fill:
+        C.p_buckets = arena.table("l1.buckets", np.int64, count * BUCKETS)
+        arena.arrays["l1.buckets"][:] = -1
+        C.p_mshr_lines = arena.table("l1.mshr_lines", np.int64, count * C.mshr_rows)
     for name, used in (("l1.mshrs", spec.mshrs), ("l1.waiters", waiters)):
         free = arena.arrays[name]["next"].reshape(count, -1)
         free[:, :used] = np.append(np.arange(1, used), -1)
@@ -148,6 +170,64 @@ def l1_prefetch(S, sm, line):
     """The load-store unit will ask for this line next."""
     C = l1(S)
     prefetch_set(C.p_tags, C.p_lines, l1_first_row(S, sm, line), C.ways)
+
+
+@compiled(i64, S_t, i64, i64)
+def l1_without_place(S, sm, line):
+    """MSHR of a line that is on its way and has no place yet, or -1."""
+    C = l1(S)
+    mshr = load(C.p_buckets, sm * BUCKETS + (line & (BUCKETS - 1)))
+    while mshr >= 0 and load(C.p_mshr_lines, sm * C.mshr_rows + mshr) != line:
+        mshr = np.int64(l1_mshr(C.p_mshrs, sm * C.mshr_rows + mshr).next)
+    return mshr
+
+
+@compiled(void, S_t, i64, i64, i64)
+def l1_enter_bucket(S, sm, mshr, line):
+    """A line without a place is on its way."""
+    C = l1(S)
+    bucket = sm * BUCKETS + (line & (BUCKETS - 1))
+    M = l1_mshr(C.p_mshrs, sm * C.mshr_rows + mshr)
+    M.pending = 0
+    M.next = load(C.p_buckets, bucket)
+    store(C.p_buckets, bucket, mshr)
+    store(C.p_mshr_lines, sm * C.mshr_rows + mshr, line)
+
+
+@compiled(void, S_t, i64, i64)
+def l1_leave_bucket(S, sm, mshr):
+    """The line has its place, or needs none any more."""
+    C = l1(S)
+    base = sm * C.mshr_rows
+    bucket = sm * BUCKETS + (load(C.p_mshr_lines, base + mshr) & (BUCKETS - 1))
+    following = np.int64(l1_mshr(C.p_mshrs, base + mshr).next)
+    at = load(C.p_buckets, bucket)
+    if at == mshr:
+        store(C.p_buckets, bucket, following)
+        return
+    while l1_mshr(C.p_mshrs, base + at).next != mshr:
+        at = np.int64(l1_mshr(C.p_mshrs, base + at).next)
+    l1_mshr(C.p_mshrs, base + at).next = following
+
+
+@compiled(void, S_t, i64, i64)
+def l1_give_place(S, sm, mshr):
+    """The first data of a line is here: it takes the place of the least recently used one, unless all are on the way."""
+    C = l1(S)
+    M = l1_mshr(C.p_mshrs, sm * C.mshr_rows + mshr)
+    line = load(C.p_mshr_lines, sm * C.mshr_rows + mshr)
+    row = victim_row(C.p_lines, l1_first_row(S, sm, line), C.ways)
+    if row < 0:
+        return
+    l1_leave_bucket(S, sm, mshr)
+    M.row = row
+    store(C.p_tags, row, line)
+    L = line_row(C.p_lines, row)
+    L.valid = 0
+    L.pending = M.pending
+    L.mshr = mshr
+    C.stamp += 1
+    L.used = C.stamp
 
 
 @compiled(i64, S_t, i64)
@@ -197,6 +277,38 @@ def l1_add_waiter(S, sm, mshr, op_index, sectors):
     memory_op(sms(S).p_memory_ops, sm * MEMORY_OPS + op_index).remaining += 1
 
 
+@compiled(i64, S_t, i64, i64, i64)
+def l1_in_flight(S, sm, line, row):
+    """MSHR of a line of which sectors are on the way, or -1; `row` as found, or -1."""
+    C = l1(S)
+    if row >= 0:
+        L = line_row(C.p_lines, row)
+        return np.int64(L.mshr) if L.pending != 0 else np.int64(-1)
+    return l1_without_place(S, sm, line) if C.at_fill != 0 else np.int64(-1)
+
+
+@compiled(void, S_t, i64, i64, i64)
+def l1_take_mshr(S, sm, line, row):
+    """The free MSHR is now this line's, whose place is `row`, or -1."""
+    C = l1(S)
+    U = l1_sm(C.p_sms, sm)
+    mshr = np.int64(U.mshr_free)
+    M = l1_mshr(C.p_mshrs, sm * C.mshr_rows + mshr)
+    U.mshr_free = M.next
+    U.mshrs_used += 1
+    if U.mshrs_used > C.l1_mshr_peak:
+        C.l1_mshr_peak = U.mshrs_used
+    M.row = row
+    M.first = -1
+    M.waiters = 0
+    if row < 0:
+        l1_enter_bucket(S, sm, mshr, line)
+        return
+    L = line_row(C.p_lines, row)
+    L.pending = 0
+    L.mshr = mshr
+
+
 @compiled(i64, S_t, i64, i64, i64, i64)
 def l1_read_miss(S, sm, op_index, transaction, row):
     """A load whose sectors are not all valid; `row` as found, or -1. 0, or why it was refused."""
@@ -204,58 +316,50 @@ def l1_read_miss(S, sm, op_index, transaction, row):
     U = l1_sm(C.p_sms, sm)
     line = transaction >> 16
     asked = transaction & ALL_SECTORS
-    if row >= 0 and line_row(C.p_lines, row).pending != 0:
-        L = line_row(C.p_lines, row)
-        if l1_mshr(C.p_mshrs, sm * C.mshr_rows + L.mshr).waiters >= C.merges:
+    valid = np.int64(line_row(C.p_lines, row).valid) if row >= 0 else np.int64(0)
+    mshr = l1_in_flight(S, sm, line, row)
+    if mshr >= 0:
+        M = l1_mshr(C.p_mshrs, sm * C.mshr_rows + mshr)
+        if M.waiters >= C.merges:
             return np.int64(NO_MERGE)
-        new = asked & ((L.valid | L.pending) ^ ALL_SECTORS)
+        pending = np.int64(line_row(C.p_lines, row).pending) if row >= 0 else np.int64(M.pending)
+        new = asked & ((valid | pending) ^ ALL_SECTORS)
         # A merged miss asks for room as if each sector were a packet, also where one packet carries them all.
         if new != 0 and noc_room(S, REQUESTS, sm, max(popcount(new), l1_request_flits(S, new))) == 0:
             return np.int64(NO_NETWORK)
     else:
-        if row < 0:
+        fresh = row < 0
+        if fresh and C.at_fill == 0:
             first = l1_first_row(S, sm, line)
             row = victim_row(C.p_lines, first, C.ways)
             if row < 0:
                 U.full_set = first
                 return np.int64(NO_LINE)
-            fresh = True
-        else:
-            fresh = False
-        if U.mshr_free < 0:
+        mshr = np.int64(U.mshr_free)
+        if mshr < 0:
             return np.int64(NO_MSHR)
-        L = line_row(C.p_lines, row)
-        new = asked
-        if C.whole_line != 0:
-            new = np.int64(ALL_SECTORS)
-        if not fresh:
-            new &= L.valid ^ ALL_SECTORS
+        new = (np.int64(ALL_SECTORS) if C.whole_line != 0 else asked) & (valid ^ ALL_SECTORS)
         if noc_room(S, REQUESTS, sm, l1_request_flits(S, new)) == 0:
             return np.int64(NO_NETWORK)
-        if fresh:
+        if fresh and row >= 0:
             store(C.p_tags, row, line)
-            L.valid = 0
-        L.pending = 0
-        L.mshr = U.mshr_free
-        M = l1_mshr(C.p_mshrs, sm * C.mshr_rows + L.mshr)
-        U.mshr_free = M.next
-        U.mshrs_used += 1
-        if U.mshrs_used > C.l1_mshr_peak:
-            C.l1_mshr_peak = U.mshrs_used
-        M.row = row
-        M.first = -1
-        M.waiters = 0
+            line_row(C.p_lines, row).valid = 0
+        l1_take_mshr(S, sm, line, row)
     array = memory_op(sms(S).p_memory_ops, sm * MEMORY_OPS + op_index).array
     if new != 0:
         C.l1_read_misses += 1
         array_row(S.p_arrays, array).l1_read_misses += 1
-        L.pending |= new
-        l1_request(S, sm, L.mshr, line, new | (array << 4))
+        if row >= 0:
+            line_row(C.p_lines, row).pending |= new
+        else:
+            l1_mshr(C.p_mshrs, sm * C.mshr_rows + mshr).pending |= new
+        l1_request(S, sm, mshr, line, new | (array << 4))
     else:
         C.l1_read_merged += 1
-    C.stamp += 1
-    L.used = C.stamp
-    l1_add_waiter(S, sm, L.mshr, op_index, asked & (L.valid ^ ALL_SECTORS))
+    if row >= 0:
+        C.stamp += 1
+        line_row(C.p_lines, row).used = C.stamp
+    l1_add_waiter(S, sm, mshr, op_index, asked & (valid ^ ALL_SECTORS))
     return np.int64(0)
 
 
@@ -327,19 +431,29 @@ def l1_fill(S, sm, mshr, sectors):
     done_at = S.now + C.latency + sms(S).lsu_latency
     U = l1_sm(C.p_sms, sm)
     M = l1_mshr(C.p_mshrs, sm * C.mshr_rows + mshr)
-    L = line_row(C.p_lines, M.row)
-    L.valid |= sectors
-    L.pending &= sectors ^ ALL_SECTORS
+    if M.row < 0:
+        l1_give_place(S, sm, mshr)
+    if M.row >= 0:
+        L = line_row(C.p_lines, M.row)
+        L.valid |= sectors
+        L.pending &= sectors ^ ALL_SECTORS
+        left = np.int64(L.pending)
+    else:  # handed on, not kept
+        M.pending &= sectors ^ ALL_SECTORS
+        left = np.int64(M.pending)
     C.l1_fills += popcount(sectors)
-    if C.whole_line != 0 and L.pending != 0:
-        return  # a whole-line cache hands data on when the line is complete
+    if C.whole_line != 0:
+        if left != 0:
+            return  # a whole-line cache hands data on when the line is complete
+        sectors = np.int64(ALL_SECTORS)
     previous = np.int64(-1)
     node = M.first
     base = sm * C.waiter_rows
     while node >= 0:
         W = l1_waiter(C.p_waiters, base + node)
         following = W.next
-        if W.sectors & (L.valid ^ ALL_SECTORS) == 0:
+        W.sectors &= sectors ^ ALL_SECTORS
+        if W.sectors == 0:
             if previous < 0:
                 M.first = following
             else:
@@ -355,7 +469,9 @@ def l1_fill(S, sm, mshr, sectors):
         else:
             previous = node
         node = following
-    if L.pending == 0:
+    if left == 0:
+        if M.row < 0:
+            l1_leave_bucket(S, sm, mshr)
         M.next = U.mshr_free
         U.mshr_free = mshr
         U.mshrs_used -= 1

@@ -189,16 +189,19 @@ def l2_tick(S, slice_index):
         if L.reply_first < 0:
             L.reply_last = -1
         reply_now(S, slice_index, index, P.sectors)
-        L.next_cycle = C.cycle + 1
-        C.l2_busy_cycles += 1
-        return
+        if C.fills_take_port != 0:
+            L.next_cycle = C.cycle + 1
+            C.l2_busy_cycles += 1
+            return
     if L.head == L.tail:
-        mask_remove(C.p_active, slice_index)
+        if L.reply_first < 0:
+            mask_remove(C.p_active, slice_index)
         return
     index = load(L.p_ring, L.head & L.ring_mask)
     P = packet(N.p_packets, index)
     if P.ready > S.now:
-        mask_remove(C.p_active, slice_index)
+        if L.reply_first < 0:
+            mask_remove(C.p_active, slice_index)
         if L.waiting == 0:
             L.waiting = 1
             wheel_push(S, P.ready, EV_L2_READY, slice_index, 0)

@@ -87,7 +87,8 @@ L2 = np.dtype(
         ("mshrs", np.int64),
         ("merges", np.int64),
         ("latency", np.int64),
-        ("queue_entries", np.int64),
+        ("queue_entries", np.int64),  # with `pipeline_holds`, those of the pipeline too
+        ("pipeline_holds", np.int64),
         ("p_port_cycles", np.int64),  # clocks of the data port by number of sectors
         ("dram_ring_mask", np.int64),
         ("dram_queue", np.int64),
@@ -98,6 +99,7 @@ L2 = np.dtype(
         ("slices_per_channel", np.int64),
         ("slices_per_channel_shift", np.int64),
         ("mapping", np.int64),
+        ("fills_take_port", np.int64),
         ("hashed_index", np.int64),
         ("words_kept", np.int64),  # 1: `p_written_words` holds the words of sectors that are written in part
         ("fetch_written", np.int64),  # 1: a write that misses fetches its line ...
@@ -155,13 +157,15 @@ def allocate(arena: Arena, machine: Machine) -> None:
     C.miss_requests = written_miss_requests(dram)
     C.row_writeback, C.row_lines = spec.writeback == "row", lines_of_rows(dram)
     C.row_lines_shift = shift_of(int(C.row_lines))
-    C.latency, C.queue_entries = spec.latency_cycles, spec.queue_entries
+    C.latency, C.pipeline_holds = spec.latency_cycles, spec.pipeline_holds
+    C.queue_entries = spec.queue_entries + (spec.latency_cycles if spec.pipeline_holds else 0)
     clocks = [-(-sectors * SECTOR_BYTES // spec.port_bytes_per_cycle) for sectors in range(SECTORS_PER_LINE + 1)]
     C.p_port_cycles = arena.adopt("l2.port_cycles", np.array(clocks, np.int64))
     C.interleave_lines = spec.interleave_bytes // LINE_BYTES
     C.channels, C.slices_per_channel = dram.channels, spec.slices // dram.channels
     C.interleave_shift, C.channels_shift = shift_of(int(C.interleave_lines)), shift_of(dram.channels)
     C.slices_per_channel_shift = shift_of(int(C.slices_per_channel))
+    C.fills_take_port = spec.fills_take_port
     C.mapping, C.hashed_index = MAPPINGS[spec.mapping], spec.hashed_index
     C.atomic_cycles, C.atomic_lanes = spec.atomic_cycles, spec.atomic_lanes
     C.repeats_as_packets = spec.atomic_repeats_as_packets
