@@ -287,6 +287,24 @@ def l1_in_flight(S, sm, line, row):
     return l1_without_place(S, sm, line) if C.at_fill != 0 else np.int64(-1)
 
 
+@compiled(i64, S_t, i64, i64, i64)
+def l1_merges_full(S, sm, mshr, asked):
+    """1 if as many accesses as may wait on one sector wait on one of these; on the line, where lines come whole."""
+    C = l1(S)
+    if C.whole_line != 0:
+        return np.int64(1)
+    for sector in range(4):
+        waiting = np.int64(0)
+        node = np.int64(l1_mshr(C.p_mshrs, sm * C.mshr_rows + mshr).first)
+        while node >= 0:
+            W = l1_waiter(C.p_waiters, sm * C.waiter_rows + node)
+            waiting += (asked & W.sectors) >> sector & 1
+            node = np.int64(W.next)
+        if waiting >= C.merges:
+            return np.int64(1)
+    return np.int64(0)
+
+
 @compiled(void, S_t, i64, i64, i64)
 def l1_take_mshr(S, sm, line, row):
     """The free MSHR is now this line's, whose place is `row`, or -1."""
@@ -318,9 +336,11 @@ def l1_read_miss(S, sm, op_index, transaction, row):
     asked = transaction & ALL_SECTORS
     valid = np.int64(line_row(C.p_lines, row).valid) if row >= 0 else np.int64(0)
     mshr = l1_in_flight(S, sm, line, row)
+    if U.waiter_free < 0:
+        return np.int64(NO_MERGE)
     if mshr >= 0:
         M = l1_mshr(C.p_mshrs, sm * C.mshr_rows + mshr)
-        if M.waiters >= C.merges:
+        if M.waiters >= C.merges and l1_merges_full(S, sm, mshr, asked) != 0:
             return np.int64(NO_MERGE)
         pending = np.int64(line_row(C.p_lines, row).pending) if row >= 0 else np.int64(M.pending)
         new = asked & ((valid | pending) ^ ALL_SECTORS)

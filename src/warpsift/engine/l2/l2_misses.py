@@ -88,6 +88,24 @@ def l2_wait(S, slice_index, index, row, missing):
         L.dirty |= P.sectors
 
 
+@compiled(i64, S_t, i64, i64)
+def merges_full(S, first, sectors):
+    """1 if as many packets as may wait on one sector wait on one of these; on the line, where lines come whole."""
+    C = l2(S)
+    if C.whole_line != 0:
+        return np.int64(1)
+    for sector in range(4):
+        waiting = np.int64(0)
+        index = first
+        while index >= 0:
+            P = packet(noc(S).p_packets, index)
+            waiting += (sectors & P.sectors) >> sector & 1
+            index = np.int64(P.next)
+        if waiting >= C.merges:
+            return np.int64(1)
+    return np.int64(0)
+
+
 @compiled(i64, S_t, i64, i64, i64)
 def l2_reserve(S, slice_index, index, row):
     """A line for a packet that lacks valid sectors, `row` as found or -1; what is missing is asked of DRAM.
@@ -117,7 +135,8 @@ def l2_reserve(S, slice_index, index, row):
     victim = row if fresh else np.int64(-1)
     lacking = lacking or ((missing != 0 or writes) and room_for_miss(S, slice_index, victim, need) == 0)
     if pending != 0:
-        lacking = lacking or l2_mshr(C.p_mshrs, slice_index * C.mshrs + L.mshr).waiters >= C.merges
+        M = l2_mshr(C.p_mshrs, slice_index * C.mshrs + L.mshr)
+        lacking = lacking or (M.waiters >= C.merges and merges_full(S, np.int64(M.first), np.int64(P.sectors)) != 0)
     else:
         lacking = lacking or mine.mshr_free < 0
     if lacking:
