@@ -215,10 +215,17 @@ CLAIMS = (
         partial(together, stalls),
         0.0,
         share=True,
+        tag="stalls",
         cause="replies",
     ),
     Claim(
-        "mff", "16 x L1 instead: of the unit's speedup", "section 6.2", caches.PAPER_SHARE, larger_l1, cause="atomics"
+        "mff",
+        "16 x L1 instead: of the unit's speedup",
+        "section 6.2",
+        caches.PAPER_SHARE,
+        larger_l1,
+        tag="16 x L1",
+        cause="atomics",
     ),
     *(
         Claim(
