@@ -8,7 +8,7 @@ import pytest
 from oracles import naive_alu
 from support.engine_streams import alu, chunk, launch, load, shared, simulate
 from warpsift.engine import Engine
-from warpsift.engine.sm.alu_timing import TWO_PIPES, run_cycles
+from warpsift.engine.sm.alu_timing import PIPES, TWO_PIPES, pipe_cycles, run_cycles
 from warpsift.errors import WarpsiftError
 from warpsift.machines import load_machine
 from warpsift.machines.alu_spec import ALU_CLASSES
@@ -159,3 +159,55 @@ def test_every_class_that_a_kernel_can_use_is_recorded():
     y = gpu.memory.array("y", np.ones(64, np.float32))
     gpu.launch(everything, 64, x, y, gpu.memory.empty("out", 64, np.float64), phase="test")
     assert seen == set(ALU_CLASSES)
+
+
+def cycles_of_runs(programs, runs, **overrides) -> int:
+    """Cycles of warps of one scheduler in turns, each with its runs of ALU instructions."""
+    machine = load_machine("v100", {"sm.count": 1, "sm.policy": "lrr", **overrides})
+    warps = [[alu(len(programs[k]), 1, program=k) for k in each] for each in runs for _ in range(4)]  # four schedulers
+    engine = Engine(machine, checks=True)
+    engine.begin(launch(1, len(warps)))
+    engine.chunk(chunk(warps, 1, programs))
+    return engine.end().counters["cycles"]
+
+
+@pytest.mark.parametrize(
+    ("name", "cycles"), [("logic", 2), ("float_mad", 2), ("double_add", 4), ("special", 8), ("control", 2)]
+)
+def test_runs_of_one_instruction_pass_their_pipe_at_its_rate(name, cycles):
+    programs = (UNTOLD, ((ALU_CLASSES.index(name),),))
+    fewer, more = (cycles_of_runs(programs, [[1] * n] * 8) for n in (100, 300))
+    assert more - fewer == 200 * 8 * cycles
+
+
+def test_runs_of_warps_share_the_port_and_wait_for_pipes():
+    """Of two kinds of runs side by side, the port takes one instruction a cycle; of one kind, its pipe every other."""
+    logic, fma = (ALU_CLASSES.index(name) for name in ("logic", "float_mad"))
+    programs = (UNTOLD, ((logic,),), ((fma,),), ((logic,), (fma,), (logic,)))
+    n = 200
+
+    def cycles(*kinds: int) -> int:  # of so many further runs of each of eight warps
+        fewer, more = (cycles_of_runs(programs, [[kind] * times for kind in kinds] * 4) for times in (n, 2 * n))
+        return more - fewer
+
+    assert cycles(1, 1) == 8 * n * 2
+    assert cycles(1, 2) == pytest.approx(8 * n, rel=0.01)
+    assert cycles(3, 3) == pytest.approx(8 * n * 4, rel=0.01)  # the pipe of integers takes four cycles of each
+    assert cycles(3, 2) == pytest.approx(4 * n * 4, rel=0.01)  # which leaves the other pipe room
+
+
+def test_what_a_run_leaves_busy_is_what_pipes_stepped_cycle_by_cycle_leave():
+    rng = np.random.default_rng(7)
+    for _ in range(300):
+        initiation = rng.integers(1, 9, len(ALU_CLASSES)).tolist()
+        program = tuple((int(which),) for which in rng.integers(0, len(ALU_CLASSES), int(rng.integers(1, 12))))
+        free, port, kept, before = [0] * PIPES, 0, [0] * PIPES, [0] * PIPES
+        for (which,) in program:
+            while all(free[pipe] > port for pipe in TWO_PIPES[which]):
+                port += 1
+            pipe = next(pipe for pipe in TWO_PIPES[which] if free[pipe] <= port)
+            free[pipe], before[pipe] = port + initiation[which], kept[pipe]
+            kept[pipe] += initiation[which]
+            port += 1
+        expected = tuple(cycles for each in zip(kept, before, strict=True) for cycles in each)
+        assert pipe_cycles(program, initiation, TWO_PIPES) == expected

@@ -258,8 +258,11 @@ def test_a_faster_switch_takes_long_packets_out_of_an_input_sooner():
     queue=st.sampled_from([4, 32]),
     output=st.sampled_from([(0, 1), (1, 1), (5, 2), (80, 2)]),
     lanes=st.booleans(),
+    volta=st.booleans(),
 )
-def test_everything_sent_comes_back_whatever_the_machine(seed, mshrs, buffer, fill, cached, queue, output, lanes):
+def test_everything_sent_comes_back_whatever_the_machine(
+    seed, mshrs, buffer, fill, cached, queue, output, lanes, volta
+):
     rng = np.random.default_rng(seed)
     machine = load_machine(
         "gtx980",
@@ -270,6 +273,9 @@ def test_everything_sent_comes_back_whatever_the_machine(seed, mshrs, buffer, fi
             "l1.size_bytes": 2048,
             "l1.fill_bytes": fill,
             "l1.cached_loads": cached,
+            "l1.allocate": "fill" if volta else "miss",
+            "l2.fills_take_port": not volta,
+            "l2.pipeline_holds": volta,
             "noc.buffer_flits": buffer,
             "noc.output_buffer_flits": output[0],
             "noc.speedup": output[1],

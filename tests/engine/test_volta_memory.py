@@ -6,7 +6,7 @@ import pytest
 
 from support.engine_streams import alu, atomic, chunk, launch, load_sectors, simulate, transaction
 from warpsift.engine import Engine
-from warpsift.engine.l1.l1 import ways_beside
+from warpsift.engine.l1.l1_state import ways_beside
 from warpsift.machines import load_machine
 
 V100 = {"sm.count": 1, "l2.slices": 32, "dram.channels": 32, "l2.size_bytes": 3145728}

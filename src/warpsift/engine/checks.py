@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from warpsift.engine import balances
 from warpsift.engine.balances import Expected
 from warpsift.engine.core import wheel
-from warpsift.engine.l1.l1 import NO_LINE, NO_MERGE, NO_MSHR, NO_NETWORK
+from warpsift.engine.l1.l1_state import NO_LINE, NO_MERGE, NO_MSHR, NO_NETWORK
 from warpsift.engine.machine_cycle import ERROR_DEADLOCK
 from warpsift.engine.noc.ports import ERROR_PACKETS_EXHAUSTED
 from warpsift.engine.sm.sm_state import AT_BARRIER

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from warpsift.engine.dram import dram_state
-from warpsift.engine.l1 import l1
+from warpsift.engine.l1 import l1_state
 from warpsift.engine.l2 import l2_state
 from warpsift.engine.noc import ports as noc
 from warpsift.engine.sm import sm_state
 
 COMPONENTS: dict[str, dict[str, str]] = {
     "sm": sm_state.COUNTERS,
-    "l1": l1.COUNTERS,
+    "l1": l1_state.COUNTERS,
     "noc": noc.COUNTERS,
     "l2": l2_state.COUNTERS,
     "dram": dram_state.COUNTERS,

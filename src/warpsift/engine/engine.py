@@ -27,7 +27,7 @@ from warpsift.engine.counters import COMPONENTS, Counters, total_of
 from warpsift.engine.cta_room import check_fits, ctas_per_sm, registers_per_cta
 from warpsift.engine.dram import dram_controller as dram
 from warpsift.engine.engine_error import EngineError
-from warpsift.engine.l1 import l1
+from warpsift.engine.l1 import l1_state
 from warpsift.engine.l2 import l2_state
 from warpsift.engine.machine_cycle import DONE, FAILED, NEED_WORK, PAUSED
 from warpsift.engine.main_loop import NO_UNIT, run
@@ -88,7 +88,7 @@ class Engine:
         S.checks = checks
         wheel.allocate(arena)
         array_traffic.allocate(arena)
-        for component in (noc, l2_state, dram, sm_state, l1):
+        for component in (noc, l2_state, dram, sm_state, l1_state):
             component.allocate(arena, machine)
         unit_socket.allocate(arena, tuple(units), machine)
         places = {name: part for part, group in self.counters.items() for name in group}
@@ -117,7 +117,7 @@ class Engine:
         sm.warps_per_cta, sm.shared_per_cta = launch.warps_per_cta, launch.shared_bytes_per_cta
         sm.registers_per_cta = registers_per_cta(self.machine.sm, launch)
         shared_bytes = ctas_per_sm(self.machine.sm, launch) * launch.shared_bytes_per_cta
-        self._record("l1").ways = l1.ways_beside(self.machine, shared_bytes)
+        self._record("l1").ways = l1_state.ways_beside(self.machine, shared_bytes)
         self._arena.arrays["sm.room"][:] = all_members(self.machine.sm.count)
         sm.next_sm, sm.dispatch_cycle = 0, -1
         self._arena.arrays["sm.schedulers"]["busy_until"] = S.now

@@ -12,7 +12,8 @@ from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.cache_sets import ALL_SECTORS, find_row, line_row, victim_row
 from warpsift.engine.core.jit import compiled, entry, i64, void
 from warpsift.engine.core.words import load, popcount, store
-from warpsift.engine.l1.l1 import l1, l1_first_row
+from warpsift.engine.l1.l1_places import l1_first_row
+from warpsift.engine.l1.l1_state import l1
 from warpsift.engine.l2.address_map import first_row, slice_near, slice_of
 from warpsift.engine.l2.l2_halves import drop_copy
 from warpsift.engine.l2.l2_misses import widened

@@ -31,7 +31,7 @@ from warpsift.engine.core.masks import (
     mask_remove,
 )
 from warpsift.engine.core.words import ctz, load, prefetch, store
-from warpsift.engine.l1.l1 import l1_fill
+from warpsift.engine.l1.l1_misses import l1_fill
 from warpsift.engine.l2.l2_queue import l2_enqueue, l2_full
 from warpsift.engine.noc.ports import (
     PACKET_SHIFT,

@@ -5,6 +5,10 @@ in order, each when the instruction before it has left the issue port and the re
 instruction keeps the port for the initiation interval of its class. Two numbers follow: for how long the run occupies
 the port in all, and when the last result that anything waits for is there. Kernels have few programs, so this is done
 once for each.
+
+Where kinds of instructions have pipes of their own, an instruction keeps its pipe for that interval and the port for a
+cycle. A run then leaves pipes busy behind it, for whichever warp comes next: the scheduler keeps their times
+(`warp_scheduler.pipes_taken`), and a program says how long it takes each.
 """
 
 from __future__ import annotations
@@ -69,6 +73,20 @@ def _issued(
     return port, max(ready, default=0)
 
 
+def pipe_cycles(program: Program, initiation: Sequence[int], pipes: Sequence[Pipes]) -> tuple[int, ...]:
+    """Of each pipe in turn: cycles that a run keeps it, and how many of them lie before its last instruction there."""
+    port = 0
+    free = [0] * PIPES
+    kept, last = [0] * PIPES, [0] * PIPES
+    for which, *_ in program:
+        port, pipe = min((max(port, free[pipe]), pipe) for pipe in pipes[which])
+        free[pipe] = port + initiation[which]
+        port += 1
+        kept[pipe] += initiation[which]
+        last[pipe] = initiation[which]
+    return tuple(cycles for each in zip(kept, last, strict=True) for cycles in (each[0], each[0] - each[1]))
+
+
 class AluTimes:
     """The programs of a machine's chunks, timed."""
 
@@ -80,10 +98,10 @@ class AluTimes:
         self._initiation = [each.initiation_cycles * cycles for each in classes]
         self._pipes = TWO_PIPES if sm.pipes == 2 else ONE_PIPE
         self._programs: tuple[Program, ...] = ()
-        self._times: list[tuple[int, int]] = []
+        self._times: list[tuple[int, ...]] = []
 
     def table(self, chunk: Chunk) -> np.ndarray:
-        """A row per program of the chunk: cycles of the port, cycles until the last result."""
+        """A row per program of the chunk: cycles of the port, cycles until the last result; with pipes, theirs."""
         if not self._by_class:
             return np.zeros(2, np.int64)
         runs = chunk.ops["first"][chunk.ops["kind"] == ALU]
@@ -94,8 +112,10 @@ class AluTimes:
             )
         if chunk.programs is not self._programs:
             known = len(self._times) if chunk.programs[: len(self._times)] == self._programs else 0
-            fresh = [
-                run_cycles(program, self._latency, self._initiation, self._pipes) for program in chunk.programs[known:]
-            ]
+            fresh = [self._row(program) for program in chunk.programs[known:]]
             self._programs, self._times = chunk.programs, self._times[:known] + fresh
         return np.array(self._times, np.int64)
+
+    def _row(self, program: Program) -> tuple[int, ...]:
+        found = run_cycles(program, self._latency, self._initiation, self._pipes)
+        return found + pipe_cycles(program, self._initiation, self._pipes) if self._pipes else found

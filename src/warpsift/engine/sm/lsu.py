@@ -16,7 +16,9 @@ from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.masks import mask_add, mask_remove
 from warpsift.engine.core.wheel import EV_OP_DONE, wheel_push
 from warpsift.engine.core.words import ctz, load, popcount, prefetch, store
-from warpsift.engine.l1.l1 import NO_NETWORK, l1, l1_load, l1_prefetch, l1_still_refuses, l1_store
+from warpsift.engine.l1.l1 import l1_load, l1_still_refuses, l1_store
+from warpsift.engine.l1.l1_places import l1_prefetch
+from warpsift.engine.l1.l1_state import NO_NETWORK, l1
 from warpsift.engine.l2.address_map import slice_near, slice_of
 from warpsift.engine.l2.l2_state import WORDS, l2
 from warpsift.engine.noc.ports import (

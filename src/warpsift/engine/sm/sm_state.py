@@ -7,6 +7,7 @@ import numpy as np
 from warpsift.engine.core.arena import HOST_LINE_BYTES, Arena, accessor, component
 from warpsift.engine.core.division import shift_of
 from warpsift.engine.core.masks import words_for
+from warpsift.engine.sm.alu_timing import PIPES
 from warpsift.hardware import WARP_SIZE
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import OP, SLOTS
@@ -124,7 +125,7 @@ CHUNK = np.dtype(
         ("p_warp_first", np.int64),
         ("p_transactions", np.int64),
         ("p_commands", np.int64),
-        ("p_alu_runs", np.int64),  # of each program: cycles of the issue port, cycles until its last result
+        ("p_alu_runs", np.int64),  # rows of AluTimes.table
         ("ctas", np.int64),
         ("next_cta", np.int64),  # first not dispatched
         ("live_ctas", np.int64),
@@ -168,6 +169,8 @@ SMS = np.dtype(
         ("issue_cycles_per_instruction", np.int64),
         ("alu_latency", np.int64),
         ("alu_classes", np.int64),  # 1: runs of ALU instructions are timed by their programs
+        ("alu_columns", np.int64),  # of AluTimes.table: 2, or with pipes
+        ("p_pipes", np.int64),  # core cycle from which each pipe of each scheduler is free
         ("shared_latency", np.int64),
         ("lsu_latency", np.int64),
         ("lsu_queue", np.int64),
@@ -224,7 +227,8 @@ def allocate(arena: Arena, machine: Machine) -> None:
     C.sms, C.schedulers, C.lrr = spec.count, spec.schedulers, spec.policy == "lrr"
     C.issue_cycles_per_instruction = WARP_SIZE // spec.lanes_per_scheduler
     C.alu_latency, C.shared_latency = spec.alu_latency_cycles, spec.shared_latency_cycles
-    C.alu_classes = spec.alu_by_class
+    C.alu_classes, C.alu_columns = spec.alu_by_class, 2 + 2 * PIPES if spec.pipes == 2 else 2
+    C.p_pipes = arena.table("sm.pipes", np.int64, spec.count * spec.schedulers * PIPES)
     C.lsu_latency, C.lsu_queue = spec.lsu_latency_cycles, spec.lsu_queue_entries
     C.lsu_in_turn, C.lsu_cycles = spec.lsu_wakes == "next", WARP_SIZE // spec.lsu_lanes
     C.pipeline_lines = machine.l1.pipeline_lines if machine.l1.cached_loads else 0

@@ -14,7 +14,8 @@ from warpsift.engine.core.arena import FOREVER, S_t
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.masks import mask_remove
 from warpsift.engine.core.wheel import EV_WARP_READY, wheel_push
-from warpsift.engine.core.words import ctz, load
+from warpsift.engine.core.words import ctz, load, store
+from warpsift.engine.sm.alu_timing import PIPES
 from warpsift.engine.sm.lsu import lsu_push
 from warpsift.engine.sm.sm_state import (
     AT_BARRIER,
@@ -105,8 +106,22 @@ def count_memory_kind(S, kind, lanes):
         C.unit_instructions += 1
 
 
-@compiled(i64, S_t, i64, i64)
-def issue_alu(S, sm, slot):
+@compiled(i64, S_t, i64, i64, i64, i64)
+def pipes_taken(S, scheduler, p_runs, run, port):
+    """A run takes its pipes when the runs before it leave them; for how much longer it keeps the issue port."""
+    C = sms(S)
+    needed = port
+    for pipe in range(PIPES):
+        kept = load(p_runs, run + 2 + 2 * pipe)
+        if kept != 0:
+            begin = max(load(C.p_pipes, scheduler * PIPES + pipe), S.now)
+            store(C.p_pipes, scheduler * PIPES + pipe, begin + kept)
+            needed = max(needed, begin - S.now + load(p_runs, run + 3 + 2 * pipe) + 1)
+    return needed - port
+
+
+@compiled(i64, S_t, i64, i64, i64)
+def issue_alu(S, sm, slot, scheduler):
     """Issue a run of ALU instructions; cycles of the issue port."""
     C = sms(S)
     W = warp_row(C.p_warps, sm * WARPS + slot)
@@ -120,8 +135,13 @@ def issue_alu(S, sm, slot):
     chain = np.int64(op.detail) * C.alu_latency
     if C.alu_classes != 0 and op.first != 0:
         H = chunk_row(C.p_chunks, cta_row(C.p_ctas, sm * CTAS + W.cta).chunk)
-        port = load(H.p_alu_runs, 2 * np.int64(op.first))
-        chain = load(H.p_alu_runs, 2 * np.int64(op.first) + 1)
+        run = C.alu_columns * np.int64(op.first)
+        port = load(H.p_alu_runs, run)
+        chain = load(H.p_alu_runs, run + 1)
+        if C.alu_columns > 2:
+            waits = pipes_taken(S, scheduler, H.p_alu_runs, run, port)
+            port += waits
+            chain += waits
     if chain > port:
         warp_advance(S, sm, slot, S.now + chain)
         if W.state == DELAYED:
@@ -163,7 +183,7 @@ def issue(S, sm, slot, scheduler):
     port = np.int64(1)
     if kind == ALU:
         Q.ready ^= bit
-        port = issue_alu(S, sm, slot)
+        port = issue_alu(S, sm, slot, scheduler)
         M.instructions += np.int64(op.count)
         if W.state == READY:
             Q.ready |= bit

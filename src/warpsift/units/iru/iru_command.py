@@ -7,7 +7,7 @@ import numpy as np
 from warpsift.engine.core.arena import S_t
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.words import load, store
-from warpsift.engine.l1.l1 import NO_NETWORK
+from warpsift.engine.l1.l1_state import NO_NETWORK
 from warpsift.engine.noc.ports import REQUESTS, flits_of, noc, noc_inject, noc_room, packet
 from warpsift.engine.noc.unit_packet import unit_packet
 from warpsift.engine.sm.sm_state import MEMORY_OPS, memory_op, sms
