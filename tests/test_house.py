@@ -30,7 +30,7 @@ from support.slow_tests import LONG, SLOW
 
 PACKAGE = ROOT / "src" / "warpsift"
 ORDER = (
-    ("hardware", "host_cores", "printable", "remaining_time", "version", "watching"),
+    ("hardware", "host_cores", "host_memory", "printable", "remaining_time", "version", "watching"),
     ("errors", "private_folder"),
     ("paths",),
     ("graph", "machines"),

@@ -36,6 +36,7 @@ from warpsift.engine.sm import sm_state
 from warpsift.engine.sm.alu_timing import AluTimes
 from warpsift.engine.unit_socket import UnitComponent
 from warpsift.hardware import LINE_BYTES, WARP_SIZE
+from warpsift.host_memory import give_back
 from warpsift.machines.spec import Machine
 from warpsift.simt.stream import OP, Chunk, LaunchInfo, UnitInfo, UnitOperation
 
@@ -215,6 +216,7 @@ class Engine:
             for unit in self.units.values():
                 unit.keep(self._arena.arrays)
             self._arena.close()
+            give_back()
 
     # ---- inside ---------------------------------------------------------------------------------------------
 
