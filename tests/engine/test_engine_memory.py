@@ -275,7 +275,6 @@ def test_everything_sent_comes_back_whatever_the_machine(
             "l1.cached_loads": cached,
             "l1.allocate": "fill" if volta else "miss",
             "l2.fills_take_port": not volta,
-            "l2.pipeline_holds": volta,
             "noc.buffer_flits": buffer,
             "noc.output_buffer_flits": output[0],
             "noc.speedup": output[1],

@@ -86,15 +86,6 @@ def test_fills_with_a_port_of_their_own_leave_the_slice_to_hits():
     assert apart.cycles < with_port.cycles
 
 
-def test_a_pipeline_that_holds_what_the_queue_cannot_take_keeps_flowing():
-    """A queue of one line in front of a slice that takes four cycles for each: the pipeline fills up or runs empty."""
-    work = [[load_sectors(0, [transaction(0, 15)] * 16), wait(0)] for _ in range(64)]
-    machine = {"l1__cached_loads": False, "l2__queue_entries": 4, "noc__reply_sectors_per_packet": 4}
-    empty, flowing = (simulate(work, warps_per_cta=4, l2__pipeline_holds=holds, **machine) for holds in (False, True))
-    assert empty.request_blocked_cycles > flowing.request_blocked_cycles
-    assert flowing.cycles <= empty.cycles
-
-
 def test_no_line_has_two_places_after_a_leap(monkeypatch):
     """A leap touches lines that are on their way without a place; their data then finds them there."""
     twice, left_out = [], SampledEngine._leap

@@ -126,9 +126,6 @@ class L2(Section, frozen=True, kw_only=True):
     latency_cycles: Annotated[int, LATENCY]  # pipeline in front of the slice (raster operations unit)
     # sectors that have come through the pipeline and wait for the slice
     queue_entries: Annotated[int, entries(4, 65536, "sectors", "a line of 4 sectors must fit")]
-    # the pipeline holds what the queue cannot take, a sector in each of its stages, and the network sends while there
-    # is room in both; else a full queue stops the network at once, and the pipeline runs empty meanwhile
-    pipeline_holds: bool = False
     # flits of replies behind the slice, in front of the network's own buffer
     reply_queue_entries: Annotated[int, entries(1, 65536, "flits")] = 8
     # data read or written per L2 clock

@@ -23,13 +23,13 @@ LACKS_REPLY_ROOM, LACKS_RESOURCE = 1, 2
 
 @compiled(i64, S_t, i64)
 def l2_full(S, slice_index):
-    """1 if the queue behind the pipeline, or both, cannot take a line, so that the crossbar must hold its packet."""
+    """1 if the queue behind the pipeline cannot take a line, so that the crossbar must hold its packet."""
     C = l2(S)
     N = noc(S)
     L = l2_slice(C.p_slices, slice_index)
     while L.ready_tail < L.tail:
         P = packet(N.p_packets, load(L.p_ring, L.ready_tail & L.ring_mask))
-        if P.ready > S.now and C.pipeline_holds == 0:
+        if P.ready > S.now:
             break
         L.ready_sectors += popcount(P.sectors)
         L.ready_tail += 1

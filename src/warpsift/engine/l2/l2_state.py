@@ -87,8 +87,7 @@ L2 = np.dtype(
         ("mshrs", np.int64),
         ("merges", np.int64),
         ("latency", np.int64),
-        ("queue_entries", np.int64),  # with `pipeline_holds`, those of the pipeline too
-        ("pipeline_holds", np.int64),
+        ("queue_entries", np.int64),
         ("p_port_cycles", np.int64),  # clocks of the data port by number of sectors
         ("dram_ring_mask", np.int64),
         ("dram_queue", np.int64),
@@ -157,8 +156,7 @@ def allocate(arena: Arena, machine: Machine) -> None:
     C.miss_requests = written_miss_requests(dram)
     C.row_writeback, C.row_lines = spec.writeback == "row", lines_of_rows(dram)
     C.row_lines_shift = shift_of(int(C.row_lines))
-    C.latency, C.pipeline_holds = spec.latency_cycles, spec.pipeline_holds
-    C.queue_entries = spec.queue_entries + (spec.latency_cycles if spec.pipeline_holds else 0)
+    C.latency, C.queue_entries = spec.latency_cycles, spec.queue_entries
     clocks = [-(-sectors * SECTOR_BYTES // spec.port_bytes_per_cycle) for sectors in range(SECTORS_PER_LINE + 1)]
     C.p_port_cycles = arena.adopt("l2.port_cycles", np.array(clocks, np.int64))
     C.interleave_lines = spec.interleave_bytes // LINE_BYTES
