@@ -136,7 +136,7 @@ def test_the_table_goes_between_the_marks_of_a_page(tmp_path):
     for _ in range(2):  # again gives the same
         write_page(page, judged)
         text = page.read_text()
-        assert text.startswith("before\n<!-- claims -->\nauthors: of 0 claims") and text.endswith("-->\nafter\n")
+        assert text.startswith("before\n<!-- claims -->\n- authors: of 0 claims") and text.endswith("-->\nafter\n")
         assert "old" not in text and text.count("| a claim (Fig. 0) |") == 2
     page.write_text("<!-- /claims -->\n<!-- claims -->\n")
     with pytest.raises(PageError, match=r"write the lines <!-- claims --> and <!-- /claims --> where"):

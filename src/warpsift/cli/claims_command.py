@@ -50,7 +50,7 @@ def claims(
 
     from warpsift.paths import check_output
     from warpsift.report.screen_tables import table_of
-    from warpsift.studies.claim import HELPED, summary
+    from warpsift.studies.claim import HELPED, summary, verdicts
     from warpsift.studies.claims_table import columns, judged_claims, write_csv, write_page
 
     if csv is not None:
@@ -71,7 +71,7 @@ def claims(
         print_json({"summary": summary(judged), "claims": [each.as_dict() for each in judged]})
         return
     screen = console()
-    screen.print(Text(summary(judged), style="bold"))
+    screen.print(Text("\n".join(verdicts(judged)), style="bold"))
     screen.print(table_of("", columns(names), [each.cells() for each in judged]))
     screen.print(Text(HELPED))
 

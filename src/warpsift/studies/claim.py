@@ -149,6 +149,11 @@ def judge(claims: Sequence[Claim], runs: Sequence[StoredRuns]) -> list[Judged]:
 
 def summary(judged: Sequence[Judged]) -> str:
     """The verdict in one sentence per reading."""
+    return " ".join(verdicts(judged))
+
+
+def verdicts(judged: Sequence[Judged]) -> list[str]:
+    """The same, a sentence each."""
     parts = []
     for reading in judged[0].ours if judged else ():
         verdicts = [each.claim.verdict(each.ours[reading]) for each in judged]
@@ -159,4 +164,4 @@ def summary(judged: Sequence[Judged]) -> str:
             f"{reading}: of {ran} claims {counts[MET]} are met within 25 %, {counts[SAME]} go the same way, "
             f"{counts[OPPOSITE]} the opposite way{tail}."
         )
-    return " ".join(parts)
+    return parts

@@ -10,9 +10,9 @@ from pathlib import Path
 from warpsift.errors import WarpsiftError, unknown
 from warpsift.run.reading import reading_named
 from warpsift.store.store import Store
-from warpsift.studies.claim import Claim, Judged, judge, summary
+from warpsift.studies.claim import Claim, Judged, judge, summary, verdicts
 from warpsift.studies.markdown_rows import head, line
-from warpsift.studies.marked_page import put_between_marks
+from warpsift.studies.marked_page import as_list, put_between_marks
 from warpsift.studies.stored_runs import FULL_SIZE, SIZES, StoredRuns
 
 CLAIMS = {"scu": "warpsift.studies.scu.scu_claims", "mff": "warpsift.studies.mff.mff_claims"}
@@ -75,4 +75,4 @@ def write_page(path: Path, judged: Sequence[Judged]) -> None:
     """The table in a Markdown page; graphs are left to the CSV file."""
     names = columns(list(judged[0].ours) if judged else [])[:-1]
     table = "\n".join([head(names), *(line(each.cells()[:-1]) for each in judged)])
-    put_between_marks(path, "claims", f"{summary(judged)}\n\n{table}\n")
+    put_between_marks(path, "claims", f"{as_list(verdicts(judged))}\n\n{table}\n")

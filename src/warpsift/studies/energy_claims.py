@@ -29,7 +29,7 @@ from warpsift.store.rows import geometric_mean
 from warpsift.store.stored_energy import machine_of_stored
 from warpsift.studies.claim import NEAR
 from warpsift.studies.markdown_rows import head, line
-from warpsift.studies.marked_page import put_between_marks
+from warpsift.studies.marked_page import as_list, put_between_marks
 from warpsift.studies.mff import mff_claims, mff_runs
 from warpsift.studies.mff import mff_fig10 as mff_speedups
 from warpsift.studies.scu import scu_claims, scu_fig09, scu_fig11, scu_runs
@@ -315,6 +315,11 @@ def energy_figures(runs: Sequence[StoredRuns], papers: Sequence[str]) -> list[Be
 
 def verdict(found: Sequence[Beside]) -> str:
     """What the table says, a sentence per reading."""
+    return " ".join(verdicts(found))
+
+
+def verdicts(found: Sequence[Beside]) -> list[str]:
+    """The same, a sentence each."""
     parts = []
     for reading in found[0].ours if found else ():
         known = [(beside.figure, ours) for beside in found if (ours := beside.ours[reading]) is not None]
@@ -325,13 +330,13 @@ def verdict(found: Sequence[Beside]) -> str:
             f"{reading}: {near} of {len(stated)} savings lie within 25 % of the paper's with waiting SMs power-gated; "
             f"{out} of the paper's are out of reach of any unit at its speedup on this board."
         )
-    return " ".join(parts)
+    return parts
 
 
 def write_energy_page(path: Path, found: Sequence[Beside]) -> None:
     """The table in a Markdown page, after its verdict."""
     table = "\n".join([head(columns(list(found[0].ours) if found else [])), *(line(each.cells()) for each in found)])
-    put_between_marks(path, "energy claims", f"{verdict(found)}\n\n{table}")
+    put_between_marks(path, "energy claims", f"{as_list(verdicts(found))}\n\n{table}")
 
 
 def write_energy_csv(path: Path, found: Sequence[Beside]) -> None:

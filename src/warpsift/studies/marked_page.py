@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from warpsift.errors import WarpsiftError
+
+
+def as_list(sentences: Sequence[str]) -> str:
+    """Sentences as a list, one below the other."""
+    return "\n".join(f"- {sentence}" for sentence in sentences)
 
 
 class PageError(WarpsiftError):
