@@ -19,7 +19,7 @@ def rgg(scale: int, seed: int = 1) -> CsrGraph:
     """2^scale random points, joined below the radius, numbered by their first coordinate.
 
     DIMACS10 does not state its numbering. The sizes of its compressed files do: of the orders tried only this one
-    gives rgg_n_2_21_s0 as much more in Matrix Market's text than in Rutherford and Boeing's (docs/silicon.md).
+    gives rgg_n_2_21_s0 as much more in Matrix Market's text than in Rutherford and Boeing's (docs/spmv-on-a-v100.md).
     """
     from scipy.spatial import cKDTree
 
