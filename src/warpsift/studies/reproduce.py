@@ -40,7 +40,7 @@ NO_CONCLUSION = (
 )
 
 
-EXPLAINED = "The pages scu.md, mff.md and energy.md of the documentation explain the differences."
+EXPLAINED = "The pages scu-claims.md, mff-claims.md and energy.md of the documentation explain the differences."
 
 
 class ReproduceError(WarpsiftError):
