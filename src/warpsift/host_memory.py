@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 
 
 def give_back() -> None:
@@ -11,6 +12,6 @@ def give_back() -> None:
     The logs of a large launch are many small pieces. When they are gone glibc keeps their heap, since a few pieces in
     it live on: 7 GB after a matrix of 21 million entries, which the next run may not fit into.
     """
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:  # glibc has it
         trim(0)

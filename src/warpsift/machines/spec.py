@@ -81,9 +81,8 @@ class L1(Section, frozen=True, kw_only=True):
     fill_bytes: Literal[32, 128] = 128  # what a miss fetches: the missing sectors, or the whole line
     hashed_index: bool = False
     mshrs: Annotated[int, entries(1, 8192, "MSHRs")]  # lines in flight
-    mshr_merges: Annotated[
-        int, entries(1, 2048, "accesses")
-    ]  # that may wait on one line, or sector where these are fetched
+    # that may wait on one line, or on one sector where sectors are fetched
+    mshr_merges: Annotated[int, entries(1, 2048, "accesses")]
     allocate: Literal["miss", "fill"] = "miss"  # a missing line gets its place at once, or when its first data comes
     latency_cycles: Annotated[int, LATENCY]  # tags and data, on the way to a hit and to a miss alike
     # lines of one load that are looked up in a cycle, as long as they ask for no more than a line's worth of sectors
