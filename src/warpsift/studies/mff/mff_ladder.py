@@ -1,7 +1,7 @@
 """The ladder: which modelling choice moves the MFF's speedup by how much, one at a time.
 
-Each rung changes one thing that the paper leaves open or that bounds the unit (docs/mff-measurements.md has them); the last
-ones are ideal, or another baseline.
+Each rung changes one thing that the paper leaves open or that bounds the unit; the last ones are ideal, or another
+baseline. `warpsift reproduce mff` prints it (docs/report.md).
 """
 
 from __future__ import annotations
