@@ -163,7 +163,7 @@ def shared_gbs(name: str, kilobytes: float, overrides: dict[str, Any] | None = N
     out = gpu.memory.empty("out", L2_CTA, np.float64)
     resident = machine.sm.count * (machine.sm.threads // L2_CTA)
     ctas = max(3 * resident, runs)
-    for count in (runs, ctas, 2 * ctas):
+    for count in (ctas, ctas, 2 * ctas):  # the first by all SMs: both halves of an A100's L2 must hold the data
         work = (out, values, runs, SUM_CODE[name].l2_ahead)
         gpu.launch(sum_shared, count * L2_CTA, *work, phase="sum", threads_per_cta=L2_CTA)
     _, short, long = (launch.counters.cycles for launch in engine.launches)
