@@ -4,67 +4,16 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from oracles import naive_mff
-from support.tapes import Tape
-from warpsift.algorithms import ALGORITHMS
 from warpsift.cli import application
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
 from warpsift.run.execute import simulate
-from warpsift.simt import Gpu
-from warpsift.simt.stream import LINE_SHIFT, LOAD
 from warpsift.studies import cache_study, temporal_window
 from warpsift.studies.mff import mff_measurements as fast_forward
 from warpsift.units.mff import mff_floor
-
-
-def pull_stream(window=None):
-    """The compute launch of PageRank, as the plain GPU runs it or through a window."""
-    tape = Tape()
-    algorithm = ALGORITHMS["pagerank"]
-    graph, options = algorithm.prepare(load_graph("rmat-9"), algorithm.options(max_iterations=1))
-    sink = tape if window is None else temporal_window.Windowed(tape, window)
-    algorithm.styles["vertex"](Gpu(sink, memory_bytes=16 << 20), graph, options)
-    return tape.launches[0]
-
-
-def steps_by_warp(launch, chunk):
-    """For each warp the lines of each load of C or V, in program order."""
-    tags = [launch.arrays.index(name) for name in temporal_window.ARRAYS.values()]
-    for w in range(chunk.warps):
-        ops = chunk.ops[chunk.warp_first[w] : chunk.warp_first[w + 1]]
-        ops = ops[(ops["kind"] == LOAD) & np.isin(ops["array"], tags)]
-        yield [
-            (chunk.transactions[op["first"] : op["first"] + op["transactions"]] >> LINE_SHIFT).tolist() for op in ops
-        ]
-
-
-@pytest.mark.parametrize("window", [1, 2, 3, 16, 64])
-def test_windowed_streams_match_the_slow_count(window):
-    launch, plain = pull_stream()
-    _, windowed = pull_stream(window)
-    for before, after in zip(plain, windowed, strict=True):
-        steps = zip(steps_by_warp(launch, before), steps_by_warp(launch, after), strict=True)
-        for mine, left in steps:
-            assert sum(map(len, left)) == naive_mff.window_requests(mine, window)
-
-
-def test_a_window_of_one_is_the_plain_gpu():
-    _, plain = pull_stream()
-    _, same = pull_stream(1)
-    for before, after in zip(plain, same, strict=True):
-        for mine, theirs in zip(before.ops, after.ops, strict=True):
-            assert mine["transactions"] == theirs["transactions"]
-            if mine["transactions"]:
-                first = [
-                    chunk.transactions[op["first"] : op["first"] + op["transactions"]].tolist()
-                    for chunk, op in ((before, mine), (after, theirs))
-                ]
-                assert first[0] == first[1]
 
 
 def test_traffic_falls_with_the_window(tmp_path):
@@ -74,11 +23,6 @@ def test_traffic_falls_with_the_window(tmp_path):
     assert rows[2]["after_l1_relative"] < 1
     temporal_window.plot(rows, tmp_path / "window.png")
     assert (tmp_path / "window.png").stat().st_size > 1000
-
-
-def test_windows_below_one_are_refused():
-    with pytest.raises(ValueError, match="a window holds at least 1 operation, not 0"):
-        temporal_window.Windowed(Tape(), 0)
 
 
 def test_cache_study(tmp_path, monkeypatch):

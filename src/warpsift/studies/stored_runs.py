@@ -7,9 +7,10 @@ today's prices.
 
 from __future__ import annotations
 
+import functools
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from warpsift.run.request import Request, make_request
@@ -41,11 +42,21 @@ class Measured:
 
 
 def asked_of(request: dict[str, Any]) -> str:
-    """What tells runs apart: not how they were watched or checked, nor the reading's name: its choices are in it."""
+    """What tells runs apart: not how they were watched or checked, nor the reading's name: its choices are in it.
+
+    Options at their defaults are left out, so that a run which is older than an option is found too.
+    """
     aside = ("check", "sample_interval_cycles", "reading")
     said = {name: value for name, value in request.items() if name not in aside}
     said["overrides"] = {key: str(value).lower() for key, value in request["overrides"].items()}
+    usual = _usual_options(str(request["algorithm"]), str(request["unit"]))
+    said["options"] = {name: value for name, value in request["options"].items() if value != usual.get(name, ...)}
     return to_json(said)
+
+
+@functools.cache
+def _usual_options(algorithm: str, unit: str) -> dict[str, Any]:
+    return asdict(make_request(algorithm, "", {"unit": unit}).options)
 
 
 class StoredRuns:

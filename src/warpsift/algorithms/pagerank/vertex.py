@@ -13,11 +13,13 @@ import numpy as np
 from warpsift.algorithms.algorithm import Outcome, Work
 from warpsift.algorithms.device_graph import DeviceGraph
 from warpsift.algorithms.operators.target_occupancy import launch_shape
+from warpsift.algorithms.options import OptionError
 from warpsift.algorithms.pagerank.convergence import Convergence, record_change
 from warpsift.algorithms.pagerank.frontier import dampening
 from warpsift.algorithms.pagerank.pagerank_options import PagerankOptions
 from warpsift.graph import CsrGraph
 from warpsift.simt import DeviceArray, Gpu, kernel
+from warpsift.simt.temporal_window import coalescing_over
 
 Dampening = tuple[np.float32, np.float32]  # base and factor
 ComputeStage = Callable[[Gpu, DeviceGraph, DeviceArray, DeviceArray, Dampening, PagerankOptions], None]
@@ -46,11 +48,14 @@ def on_the_cores(
     gpu: Gpu, device: DeviceGraph, shares: DeviceArray, total: DeviceArray, damped: Dampening, options: PagerankOptions
 ) -> None:
     arguments = (device.in_offsets, device.in_sources, shares, total, *damped)
-    gpu.launch(pull, device.nodes, *arguments, phase="compute", **launch_shape(options))
+    with coalescing_over(gpu, options.temporal_window, (device.in_sources.name, shares.name)):
+        gpu.launch(pull, device.nodes, *arguments, phase="compute", **launch_shape(options))
 
 
 def run(gpu: Gpu, graph: CsrGraph, options: PagerankOptions, compute: ComputeStage = on_the_cores) -> Outcome:
     """The super-steps; a unit may do their compute stage."""
+    if options.temporal_window != 1 and compute is not on_the_cores:
+        raise OptionError("temporal_window is for the plain GPU, but a unit does the loads here: leave one of them out")
     device = DeviceGraph(gpu, graph)
     nodes = graph.nodes
     mean_rank = 1.0 / max(nodes, 1) if options.normalize else 1.0

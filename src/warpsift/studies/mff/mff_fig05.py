@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from warpsift.graph import load_graph
 from warpsift.report.figures import Chart, Figure, PaperValue
 from warpsift.run.request import Request
 from warpsift.studies.mff.mff_runs import GPU
 from warpsift.studies.scale import Scale
-from warpsift.studies.temporal_window import PAPER_REDUCTION, WINDOWS, study
+from warpsift.studies.temporal_window import PAPER_REDUCTION, WINDOWS, relative, traffic_of, window_request
 from warpsift.sweep import Results
 
 GRAPHS = ("dblp-2010", "cnr-2000", "amazon-2008")  # three graphs, as in the paper's figure
 PLACES = {"leaving L1": "after_l1_relative", "from DRAM": "after_l2_relative"}
 
 
+def _request(graph: str, window: int, scale: Scale) -> Request:
+    return window_request(scale.graph(graph), window, {"gpu": GPU, "reading": scale.reading})
+
+
 def matrix(scale: Scale) -> list[Request]:
-    return []
+    return [_request(graph, window, scale) for graph in GRAPHS for window in WINDOWS]
 
 
 def figure(results: Results, scale: Scale) -> Figure:
     rows: list[dict[str, Any]] = []
     for name in GRAPHS:
-        found = study(load_graph(scale.graph(name)), gpu=GPU, windows=WINDOWS, reading=scale.reading)
+        traffic = (traffic_of(results[_request(name, window, scale)].result or {}) for window in WINDOWS)
+        found = relative([{"window": window, **each} for window, each in zip(WINDOWS, traffic, strict=True)])
         for place, column in PLACES.items():
             rows += [{"place": place, "graph": name, "window": row["window"], "value": row[column]} for row in found]
     claims = [

@@ -9,7 +9,7 @@ from typing import Any
 from warpsift.studies.claim_experiments import Experiment, Measure, Repricing, Side
 from warpsift.studies.scu import scu_fig12 as fig12
 from warpsift.studies.scu.scu_claims import area, bandwidth, elements, instructions, saving, speedup
-from warpsift.studies.scu.scu_runs import GPUS
+from warpsift.studies.scu.scu_runs import GPUS, best_unit
 from warpsift.studies.stored_runs import Run, StoredRuns
 
 AT_ONCE = {"scu.ideal_hash": True}
@@ -54,10 +54,10 @@ def _unit(
     return Experiment(claim, case, change, measure, (plain, Side(unit)), (plain, Side(unit, {"overrides": overrides})))
 
 
-def _counted(claim: str, case: tuple[str, str, str], change: str, measure: Measure, counted: Measure) -> Experiment:
-    """The same runs, counted otherwise."""
-    sides = (Side("none"), Side("scu"))
-    return Experiment(claim, case, change, measure, sides, sides, counted)
+def _events_alone(claim: str, case: tuple[str, str, str], unit: str) -> Experiment:
+    """The energy of the same runs without what is paid by time."""
+    sides = (Side("none"), Side(unit))
+    return Experiment(claim, case, "nothing is paid by time", saving, sides, sides, events)
 
 
 def _both(
@@ -120,13 +120,15 @@ EXPERIMENTS = (
         for name, side in (("bfs", _SPLIT), ("sssp", Side("none")))
     ),
     *(
-        _counted(
-            f"energy reduction, {name} on {gpu}", (name, gpu, graph), "nothing is paid by time", saving, events
-        )
+        _events_alone(f"energy reduction, {name} on {gpu}", (name, gpu, graph), best_unit(name))
         for name, gpu, graph in (
-            ("bfs", "gtx980", "cond"), ("bfs", "gtx980", "kron"), ("sssp", "gtx980", "cond"), ("bfs", "tx1", "cond"),
-            ("sssp", "tx1", "cond"),
+            ("bfs", "gtx980", "cond"), ("bfs", "gtx980", "kron"), ("sssp", "gtx980", "cond"),
+            ("pagerank", "gtx980", "cond"), ("bfs", "tx1", "cond"), ("sssp", "tx1", "cond"),
         )
+    ),
+    *(
+        _events_alone(f"basic unit, energy reduction, {name} on {gpu}", (name, gpu, "cond"), "scu-basic")
+        for name, gpu in (("bfs", "gtx980"), ("sssp", "gtx980"), ("sssp", "tx1"))
     ),
     *(
         _both(
