@@ -16,7 +16,7 @@ from warpsift.graph import load_graph
 from warpsift.run.observer import Observer
 from warpsift.run.request import make_request
 from warpsift.run.set_up import gpu_of, machine_of
-from warpsift.simt import DeviceMemoryError, Gpu, KernelError, kernel, recorder
+from warpsift.simt import DeviceMemoryError, Gpu, KernelError, Residency, kernel, recorder
 from warpsift.simt import gpu as launching
 from warpsift.simt.vector_machine import machine_launch, warp_order
 
@@ -67,6 +67,27 @@ def test_the_variants_of_bfs(choice):
     ours, answer, _ = run("bfs", "frontier", "kron-7", traces=True, **choice)
     theirs, expected, _ = run("bfs", "frontier", "kron-7", traces=False, **choice)
     assert np.array_equal(answer, expected) and same(ours, theirs)
+
+
+@kernel(guard=False)
+def one_long_list(t, words, out):
+    """One thread of the launch walks a list, the others have nothing."""
+    total = t.var(0)
+    for k in t.range(0, t.select(t.id == 7, 2000, 1)):
+        total += t.load(words, k)
+    t.store(out, t.id, total)
+
+
+def test_few_threads_of_a_large_batch_fill_few_logs(monkeypatch):
+    kept = []
+    keep = recorder.Recorder.keep
+    monkeypatch.setattr(recorder.Recorder, "keep", lambda self, log: (kept.append(log), keep(self, log)))
+    gpu = Gpu(Tape(), memory_bytes=1 << 22, residency=Residency(128, 2048))
+    words, out = gpu.memory.array("words", np.arange(2000)), gpu.memory.empty("out", 1 << 18, np.int64)
+    gpu.launch(one_long_list, len(out), words, out, phase="p")
+    assert gpu._machine is not None and out.host[7] == np.arange(2000).sum()
+    assert sum(len(log.rows) for log in kept) > 2000
+    assert len(kept) < 10  # one for each load of the long list, if room is kept for all threads
 
 
 def both(text, threads: int, *arrays: np.ndarray, **launch: object) -> list[np.ndarray]:

@@ -231,7 +231,8 @@ def _full(w):
         return PROGRAMS_FULL
     if w[r.LOG_ROWS] + ROWS_AT_ONCE > w[r.MOST_ROWS] or w[r.LOG_SCOPES] + 2 > w[r.MOST_SCOPES]:
         return LOG_FULL
-    if w[r.LOG_ELEMENTS] + 2 * w[r.SIZE] > w[r.MOST_ELEMENTS] or w[r.LOG_GROUPS] + (w[r.SIZE] >> 5) > w[r.MOST_GROUPS]:
+    n = w[r.THREADS + w[r.LEVEL]]  # an instruction of few threads asks for little, however many the batch has
+    if w[r.LOG_ELEMENTS] + 2 * n > w[r.MOST_ELEMENTS] or w[r.LOG_GROUPS] + min(n, w[r.SIZE] >> 5) > w[r.MOST_GROUPS]:
         return LOG_FULL
     return DONE
 
