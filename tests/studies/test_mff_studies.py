@@ -11,17 +11,17 @@ from warpsift.cli import application
 from warpsift.graph import load_graph
 from warpsift.machines import load_machine
 from warpsift.run.execute import simulate
-from warpsift.studies import cache_study, temporal_window
+from warpsift.studies import cache_study, window_study
 from warpsift.studies.mff import mff_measurements as fast_forward
 from warpsift.units.mff import mff_floor
 
 
 def test_traffic_falls_with_the_window(tmp_path):
-    rows = temporal_window.study(load_graph("rmat-12"), windows=(1, 4, 16))
+    rows = window_study.study(load_graph("rmat-12"), windows=(1, 4, 16))
     requests = [row["requests_relative"] for row in rows]
     assert requests[0] == 1 and requests[0] > requests[1] > requests[2]
     assert rows[2]["after_l1_relative"] < 1
-    temporal_window.plot(rows, tmp_path / "window.png")
+    window_study.plot(rows, tmp_path / "window.png")
     assert (tmp_path / "window.png").stat().st_size > 1000
 
 

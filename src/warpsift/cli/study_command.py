@@ -49,7 +49,7 @@ def temporal_window(
     """
     _check(plot)
     from warpsift.report.progress import Progress
-    from warpsift.studies import temporal_window as module
+    from warpsift.studies import window_study as module
 
     loaded = load_for(graph, f"temporal window on {graph}")
     with Progress(f"temporal window on {graph}") as progress:

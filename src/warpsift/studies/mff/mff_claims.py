@@ -20,7 +20,7 @@ from warpsift.studies.mff import mff_fig10 as fig10
 from warpsift.studies.mff.mff_measurements import power_by_part
 from warpsift.studies.mff.mff_runs import ALGORITHMS, GPU, GRAPHS, LIMITS
 from warpsift.studies.stored_runs import Measured, Run, StoredRuns, over_graphs
-from warpsift.studies.temporal_window import PAPER_REDUCTION, traffic_of
+from warpsift.studies.window_study import PAPER_REDUCTION, traffic_of
 from warpsift.units import unit_named
 
 AREA = 0.87  # mm2, section 6.2

@@ -8,7 +8,7 @@ from warpsift.report.figures import Chart, Figure, PaperValue
 from warpsift.run.request import Request
 from warpsift.studies.mff.mff_runs import GPU
 from warpsift.studies.scale import Scale
-from warpsift.studies.temporal_window import PAPER_REDUCTION, WINDOWS, relative, traffic_of, window_request
+from warpsift.studies.window_study import PAPER_REDUCTION, WINDOWS, relative, traffic_of, window_request
 from warpsift.sweep import Results
 
 GRAPHS = ("dblp-2010", "cnr-2000", "amazon-2008")  # three graphs, as in the paper's figure
