@@ -24,6 +24,7 @@ def application() -> Any:
         explore_command,
         graphs_command,
         hdl_command,
+        pack_command,
         reproduce_command,
         run_command,
         search_command,

@@ -22,6 +22,7 @@ from warpsift.store import stored_machines
 from warpsift.store.canonical_json import from_json, to_json
 from warpsift.store.store_errors import StoreError, translated
 from warpsift.store.stored_json import Columns, LeftOut, no_collecting, numbers_of
+from warpsift.store.unpacking import PACKED, unpacked
 
 
 class Point(Protocol):
@@ -148,6 +149,11 @@ class Store:
     # Opening.
 
     def _open(self) -> sqlite3.Connection:
+        if self.path.suffix == PACKED:
+            raise StoreError(
+                f"{self.path} is packed, and a packed store is only read: unpack it (xz -dk {self.path.name}), or give "
+                "another name with --store"
+            )
         if self.path.is_dir():
             raise StoreError(f"{self.path} is a directory; the store is a file, such as {self.path / 'warpsift.db'}")
         if not self.path.parent.is_dir():
@@ -163,7 +169,9 @@ class Store:
         return db
 
     def _open_readonly(self) -> sqlite3.Connection:
-        """Open what may lie on a medium where the log cannot be made."""
+        """Open what may lie on a medium where the log cannot be made, or be packed."""
+        if self.path.suffix == PACKED:
+            return self._open_packed()
         address = self.path.resolve().as_uri()
         last: sqlite3.Error | None = None
         for mode in ("mode=ro", "mode=ro&immutable=1"):
@@ -182,6 +190,19 @@ class Store:
                 raise
         assert last is not None
         raise last
+
+    def _open_packed(self) -> sqlite3.Connection:
+        content = unpacked(self.path)
+        db = sqlite3.connect(":memory:", isolation_level=None)
+        try:
+            if content:
+                db.deserialize(content)
+            if not self._version(db):
+                raise StoreError(f"{self.path} is an empty store")
+            return db
+        except BaseException:
+            db.close()
+            raise
 
     def _version(self, db: sqlite3.Connection) -> int:
         """The version of the tables, 0 if there are none; refuses files that are something else."""
@@ -309,6 +330,11 @@ class Store:
                 found = self._read(f"SELECT {_COLUMNS} {rows}", wanted, parts)
         # Sorted here: SQLite would write all columns of all rows to a temporary file first.
         return sorted(found, key=lambda record: (record.finished_at or 0.0, record.key))
+
+    def copy_to(self, path: Path) -> None:
+        """All of the ledger as another file, as it is now."""
+        with translated(self.path):
+            self._db.execute("VACUUM INTO ?", (str(path),))
 
     def _read(
         self, query: str, values: tuple[str, ...], parts: Collection[str] | None = None, *, numbers: bool = False
