@@ -467,7 +467,7 @@ def replay(buffers, log, begins, groups, elements, scratch):
     numbers, rows = cells(elements), log.shape[0]
     columns, scopes = cells(log), cells(begins)
     warps, lanes, first = cells(groups[0]), cells(groups[1]), cells(groups[2])
-    begin, tx = np.int64(0), used[0]
+    tx = used[0]
     for number in range(rows):
         at = number * LOG_COLUMNS
         row = (
@@ -482,8 +482,8 @@ def replay(buffers, log, begins, groups, elements, scratch):
             continue
         scope = (offset(warps, a), offset(lanes, a), offset(first, a + row[3]), count)
         if row[0] == COMMANDS:
-            _command_row(records, row, scope, numbers, begin)
+            _command_row(records, row, scope, numbers, row[4] - count)
         else:
+            begin = row[4] - first[a + row[3] + count]
             tx = _memory_row(records, tx_buffer, tx, row, scope, numbers, begin, tables)
-        begin = row[4]
     used[0] = tx

@@ -14,8 +14,25 @@ from warpsift.simt.coalesce import ATOMICS, LINES, PLAIN, SHARED_WORDS, STORES
 from warpsift.simt.stream import ATOMIC, BARRIER, LOAD, NO_SLOT, SHARED, STORE
 from warpsift.simt.threads import LONGEST_RUN
 from warpsift.simt.vector_machine import instruction_set as i
-from warpsift.simt.vector_machine import memory_loops, warp_loops, warp_order
+from warpsift.simt.vector_machine import memory_loops, unrolled_loops, warp_loops, warp_order
 from warpsift.simt.vector_machine import run_records as r
+from warpsift.simt.vector_machine.thread_levels import (
+    CTA_THREADS,
+    CTAS,
+    ELEMENTS,
+    MEMORY,
+    MOVED,
+    SHARED_MEMORY,
+    STRETCH_PLACES,
+    STRIDE,
+    TRUTH,
+    VALUES,
+    enter,
+    leave,
+    level_at,
+    narrow,
+    shrink,
+)
 from warpsift.simt.vector_machine.thread_values import (
     OPTIONS,
     bytes_at,
@@ -30,64 +47,6 @@ from warpsift.simt.vector_machine.thread_values import (
 DONE, LOG_FULL, PROGRAMS_FULL, OUTSIDE, OUTSIDE_SHARED, PART_OF_A_CTA = range(6)
 ROWS_AT_ONCE = 8  # of the log, that one instruction writes at the most
 RUNS_AT_ONCE = 4
-# Addresses, and what the batch is like
-VALUES, MEMORY, SHARED_MEMORY, POOL, POOL_STRIDE, ELEMENTS, MOVED, TRUTH, STRIDE, CTA_THREADS, CTAS, STRETCH_PLACES = (
-    range(12)
-)
-
-
-@njit(**OPTIONS)
-def _level(host, level):
-    """The address of the active threads of a level."""
-    return host[POOL] + level * host[POOL_STRIDE]
-
-
-@njit(**OPTIONS)
-def _keep(w, host, outer, inner, truth, wanted):
-    """The threads of level `outer` for which the truth is as wanted, at level `inner`; gives how many."""
-    n = w[r.THREADS + outer]
-    source, target = words_at(_level(host, outer)), words_at(_level(host, inner))
-    holds = bytes_at(truth)
-    kept = 0
-    for k in range(n):
-        p = source[k]
-        target[kept] = p
-        kept += (holds[p] != 0) == wanted
-    return kept
-
-
-@njit(**OPTIONS)
-def _narrow(w, host, truth, wanted):
-    """Go one level further in, unless all threads stay active."""
-    level = w[r.LEVEL]
-    kept = _keep(w, host, level, level + 1, truth, wanted)
-    if kept < w[r.THREADS + level]:
-        r.new_scope(w, level + 1, kept)
-        w[r.LEVEL] = level + 1
-
-
-@njit(**OPTIONS)
-def _enter(w):
-    """Open a condition or loop: its frame notes the level outside of it."""
-    w[r.FRAMES + w[r.FRAME]] = w[r.LEVEL]
-    w[r.FRAME] += 1
-
-
-@njit(**OPTIONS)
-def _leave(w):
-    w[r.FRAME] -= 1
-    w[r.LEVEL] = w[r.FRAMES + w[r.FRAME]]
-
-
-@njit(**OPTIONS)
-def _shrink(w, host, truth):
-    """The threads of a loop for which the truth holds; those of the level outside stay as they are."""
-    level, outer = w[r.LEVEL], w[r.FRAMES + w[r.FRAME] - 1]
-    inner = level + 1 if level == outer else level
-    kept = _keep(w, host, level, inner, truth, True)
-    if kept < w[r.THREADS + level]:
-        r.new_scope(w, inner, kept)
-        w[r.LEVEL] = inner
 
 
 @njit(**OPTIONS)
@@ -103,7 +62,7 @@ def _count_up(w, host, row, places, step):
     """Advance a loop's counter and note whether it is below its end."""
     level = w[r.LEVEL]
     n = w[r.THREADS + level]
-    threads, truth = words_at(_level(host, level)), bytes_at(host[TRUTH])
+    threads, truth = words_at(level_at(host, level)), bytes_at(host[TRUTH])
     if i.SIZE_OF[row[i.TYPE]] == 4:
         _next_number(ints_at(places[0]), ints_at(places[3]), step, truth, threads, n)
     else:
@@ -115,12 +74,12 @@ def _count_up(w, host, row, places, step):
 def _begin_range(w, host, row, places):
     """The first iteration of a loop, for the threads whose counter begins below its end."""
     level = w[r.LEVEL]
-    index, n, size = _level(host, level), w[r.THREADS + level], i.SIZE_OF[row[i.TYPE]]
+    index, n, size = level_at(host, level), w[r.THREADS + level], i.SIZE_OF[row[i.TYPE]]
     copy(size, places[3], places[2], index, n)
     copy(size, places[0], places[1], index, n)
-    _enter(w)
+    enter(w)
     _count_up(w, host, row, places, np.int64(0))
-    _narrow(w, host, host[TRUTH], True)
+    narrow(w, host, host[TRUTH], True)
 
 
 @njit(**OPTIONS)
@@ -133,7 +92,7 @@ def _global_access(w, run, log, programs, host, row, places, arrays, generator, 
     """LOAD, STORE, ATOMIC; gives DONE or what is wrong."""
     d, a, b, _ = places
     array, shift, op, level = offset(arrays, row[i.X] * i.ARRAY_COLUMNS), row[i.Y], row[i.OP], w[r.LEVEL]
-    index, n, size = _level(host, level), w[r.THREADS + level], array[i.ITEM_BYTES]
+    index, n, size = level_at(host, level), w[r.THREADS + level], array[i.ITEM_BYTES]
     dense = n == w[r.SIZE]
     returns = row[i.DST_REG] >= 0
     slot, wait = r.take_slot(w, run, log, programs, (row[i.A_REG], row[i.B_REG]), returns)
@@ -149,6 +108,7 @@ def _global_access(w, run, log, programs, host, row, places, arrays, generator, 
         w[r.LOG_ELEMENTS] += n
         low = _record(kind, slot, wait, 1)
         r.write_row(w, log, way, low, array[i.TAG] << 32, w[r.LOG_ELEMENTS], place, size)
+        w[r.STAGE] += 1
     if op == i.LOAD:
         memory_loops.gather(size, d, base, elements, index, n, dense)
     elif op == i.STORE:
@@ -170,7 +130,7 @@ def _shared_access(w, run, log, programs, host, row, places, arrays):
     """SHARED_LOAD, SHARED_STORE, SHARED_EXCHANGE; gives DONE or what is wrong."""
     d, a, b, _ = places
     array, op, level = offset(arrays, row[i.X] * i.ARRAY_COLUMNS), row[i.OP], w[r.LEVEL]
-    index, n, size = _level(host, level), w[r.THREADS + level], array[i.ITEM_BYTES]
+    index, n, size = level_at(host, level), w[r.THREADS + level], array[i.ITEM_BYTES]
     dense = n == w[r.SIZE]
     returns = op != i.SHARED_STORE
     used = np.int64(-1) if op == i.SHARED_EXCHANGE else row[i.B_REG]  # an exchange first loads: it needs the index
@@ -183,6 +143,7 @@ def _shared_access(w, run, log, programs, host, row, places, arrays):
         w[r.LOG_ELEMENTS] += n
         low = _record(SHARED, slot, wait, 0)
         r.write_row(w, log, SHARED_WORDS, low, 0, w[r.LOG_ELEMENTS], array[i.PLACE], size)
+        w[r.STAGE] += 1
     if op == i.SHARED_EXCHANGE:
         _, wait = r.take_slot(w, run, log, programs, (row[i.A_REG], row[i.B_REG]), False)
         if n > 0:
@@ -193,6 +154,7 @@ def _shared_access(w, run, log, programs, host, row, places, arrays):
             w[r.LOG_ELEMENTS] += n
             low = _record(SHARED, np.int64(NO_SLOT), wait, 0)
             r.write_row(w, log, SHARED_WORDS, low, 0, w[r.LOG_ELEMENTS], array[i.PLACE], size)
+            w[r.STAGE] += 1
     base, moved = host[SHARED_MEMORY] + array[i.TAG] * 8 * host[CTAS], host[MOVED]
     memory_loops.of_each_cta(elements, moved, array[i.LENGTH], host[CTA_THREADS], index, n)
     if op == i.SHARED_LOAD:
@@ -261,7 +223,7 @@ def _control(w, run, log, programs, host, row, places, n):
         w[r.PC] = row[i.Z]
         return
     if op == i.WHILE:
-        _enter(w)
+        enter(w)
         if n == 0:
             w[r.PC] = row[i.Z]
         return
@@ -269,20 +231,20 @@ def _control(w, run, log, programs, host, row, places, n):
         r.advance_loop(w, run)
     r.flush(w, run, log, programs)
     if op == i.WHERE:
-        _enter(w)
-        _narrow(w, host, places[1], row[i.X] != 0)
+        enter(w)
+        narrow(w, host, places[1], row[i.X] != 0)
     elif op == i.EXIT:
-        _narrow(w, host, places[1], False)
+        narrow(w, host, places[1], False)
     elif op == i.RANGE:
         _begin_range(w, host, row, places)
     elif op == i.RANGE_NEXT:
         _count_up(w, host, row, places, row[i.Y])
         w[r.REGISTERS + row[i.DST_REG] * r.REGISTER_WORDS + r.COUNTS] = 1
-        _shrink(w, host, host[TRUTH])
+        shrink(w, host, host[TRUTH])
     elif op == i.WHILE_TEST:
-        _shrink(w, host, places[1])
+        shrink(w, host, places[1])
     else:
-        _leave(w)
+        leave(w)
     nobody = w[r.THREADS + w[r.LEVEL]] == 0
     if (nobody and (op == i.RANGE or op == i.WHILE_TEST)) or (not nobody and op == i.RANGE_NEXT):
         w[r.PC] = row[i.Z]
@@ -310,6 +272,8 @@ def execute(code, w, run, written, programs, host, tables, generator):
             return status
         row = offset(code, w[r.PC] * i.COLUMNS)
         op, level = row[i.OP], w[r.LEVEL]
+        if op == i.GROUP_NEXT and w[r.PROGRAMS] + unrolled_loops.MOST_PROGRAMS > w[r.MOST_PROGRAMS]:
+            return PROGRAMS_FULL
         w[r.PC] += 1
         places = (
             values + row[i.DST] * stride,
@@ -317,7 +281,7 @@ def execute(code, w, run, written, programs, host, tables, generator):
             values + row[i.B] * stride,
             values + row[i.C] * stride,
         )
-        index, n = _level(host, level), w[r.THREADS + level]
+        index, n = level_at(host, level), w[r.THREADS + level]
         if row[i.STRETCH] >= 0:
             stretch = offset(stretches, 3 * row[i.STRETCH])
             code_at, places_at = stretch[np.int64(n == w[r.SIZE])], host[STRETCH_PLACES] + 8 * stretch[2]
@@ -333,8 +297,11 @@ def execute(code, w, run, written, programs, host, tables, generator):
             r.pay_address(w, run, log, known, row)
         elif op <= i.RENAME:
             _assign(w, row, places)
-        elif op < i.FINISH:
+        elif op < i.GROUPS:
             _control(w, run, log, known, host, row, places, n)
+        elif op < i.FINISH:
+            if unrolled_loops.control(w, run, log, known, host, row, places, classes):
+                return LOG_FULL
         elif op == i.FINISH:
             r.flush(w, run, log, known)
             return DONE

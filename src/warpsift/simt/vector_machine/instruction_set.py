@@ -55,7 +55,22 @@ END_WHILE = 26
 RANGE = 27  # counter DST from A to B, whose end is kept in C; Z: END_RANGE
 RANGE_NEXT = 28  # Y: step; Z: where the body begins
 END_RANGE = 29
-FINISH = 30
+
+# Unrolled loops (simt/unrolling.py): groups of X iterations, then the rest one by one. Of a group: GROUP body STEP body
+# STEP ... NEXT.
+GROUPS = 30  # counter DST from A to B; C: iterations of each thread; Y: step; Z: END_GROUPS
+GROUP = 31  # for the threads with as many left; Z: REST; Y, INDEX_TYPE, FLOAT: rows, memory accesses, conditions inside
+GROUP_STEP = 32  # the next iteration of a group
+GROUP_NEXT = 33  # Z: GROUP
+REST = 34  # Y: the classes of the instructions that it takes
+REST_STEP = 35  # the next iteration of the rest; Z: END_GROUPS
+REST_NEXT = 36  # Z: REST_STEP
+END_GROUPS = 37
+LONGEST_GROUP = 500  # rows: those that it writes down fit into a log twice
+JUMPS = (WHILE, WHILE_TEST, WHILE_NEXT, RANGE, RANGE_NEXT, GROUPS, GROUP, GROUP_NEXT, REST_STEP, REST_NEXT)
+LOOPS = (WHILE, RANGE, GROUPS)  # they end at Z
+
+FINISH = 39
 
 # Memory; X: the array (a row of `arrays` or `shared`), A: element numbers (INDEX_TYPE), Y: an offset
 LOAD = 40
@@ -87,9 +102,9 @@ class TracedKernel:
     special: dict[str, int]  # where `id`, `lane`, `in_cta`, `cta` lie, if the text asks for them
     registers: int
     slots: int  # places for values, one per thread of the batch each
-    levels: int  # conditions and loops inside of each other
     shared_bytes: int  # of a CTA, as the stream says
     shared_words: int  # of a CTA, in 8 bytes, as the machine keeps them
     atomics: bool
     names: list[str] = field(default_factory=list)  # of arrays, for messages
     reached: list[str] = field(default_factory=list)  # what asks for whole CTAs, for messages
+    most_of_a_group: tuple[int, int] = (0, 0)  # memory accesses and conditions of an unrolled loop's group

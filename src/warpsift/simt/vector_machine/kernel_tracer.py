@@ -264,29 +264,83 @@ class Tracer(CollectiveThreads):
         if not isinstance(step, (int, np.integer)) or step < 1:
             raise UntraceableError("an odd step")
         if self.unroll > 1 and is_innermost(sys._getframe(1)):
-            raise UntraceableError("an unrolled loop")
+            return self._unrolled(begin, end, int(step))
         return self._range(begin, end, int(step))
 
-    def _range(self, begin: Value, end: Value, step: int) -> Iterator[Any]:
+    def _bounds_of(self, begin: Value, end: Value) -> tuple[int, int, int]:
+        """The type of a loop's counter, and its bounds in it."""
         kinds = [each.type for each in (end, begin) if isinstance(each, TracedRegister)] or [i.INT32]
         plain = [each for each in (begin, end) if not isinstance(each, Register)]
         odd = any(isinstance(each, bool) or not isinstance(each, (int, np.integer)) for each in plain)
         if odd or len(set(kinds)) > 1 or kinds[0] not in (i.INT32, i.INT64):
             raise UntraceableError("a range whose bounds have other or different types")
-        first, stop = (self.value_in(each, kinds[0], kinds[0]) for each in (begin, end))
+        return kinds[0], self.value_in(begin, kinds[0], kinds[0]), self.value_in(end, kinds[0], kinds[0])
+
+    def _range(self, begin: Value, end: Value, step: int) -> Iterator[Any]:
+        kind, first, stop = self._bounds_of(begin, end)
         self.alu(None, begin, end, op=COMPARE)
         self.spend(1, classes=(CONTROL,))
-        counter, kept = self.trace.new(kinds[0]), self.trace.new(kinds[0])
-        head = self.trace.emit(i.RANGE, kinds[0], dst=counter, a=first, b=stop, c=kept, dst_reg=counter)
+        counter, kept = self.trace.new(kind), self.trace.new(kind)
+        head = self.trace.emit(i.RANGE, kind, dst=counter, a=first, b=stop, c=kept, dst_reg=counter)
         start = len(self.trace.rows)
 
         def body() -> Iterator[Any]:
             yield TracedRegister(self, counter)
 
         yield from self._twice(body)
-        self.trace.emit(i.RANGE_NEXT, kinds[0], dst=counter, c=kept, dst_reg=counter, y=step, z=start)
+        self.trace.emit(i.RANGE_NEXT, kind, dst=counter, c=kept, dst_reg=counter, y=step, z=start)
         head[i.Z] = len(self.trace.rows)
         self.trace.emit(i.END_RANGE)
+
+    def _unrolled(self, begin: Value, end: Value, step: int) -> Iterator[Any]:
+        """`simt/unrolling.py`'s `unrolled`: the body once for each iteration of a group, and once for the rest."""
+        factor, rows = self.unroll, self.trace.rows
+        kind, first, stop = self._bounds_of(begin, end)
+        self.alu(None, begin, end, op=COMPARE)
+        self.spend(1, classes=(CONTROL,))
+        self.spend(4, classes=(ADD, LOGIC, COMPARE, CONTROL))
+        counter, left = self.trace.new(kind), self.trace.new(i.INT64)
+        of_loop = {"dst": counter, "c": left, "dst_reg": counter, "x": factor}
+        head = self.trace.emit(i.GROUPS, kind, a=first, b=stop, y=step, **of_loop)
+        texts: list[list[tuple[int, ...]]] = []
+
+        def body() -> Iterator[Any]:
+            first_row, first_value = len(rows), len(self.trace.types)
+            try:
+                with self._inside():
+                    yield TracedRegister(self, counter)
+            except GeneratorExit:
+                self._abandoned = "loop"
+                raise
+            texts.append([_relative(row, first_row, first_value) for row in rows[first_row:]])
+
+        group_row = len(rows)
+        group = self.trace.emit(i.GROUP, kind, **of_loop)
+        for k in range(factor):
+            if k:
+                self.trace.emit(i.GROUP_STEP, kind, y=step, **of_loop)
+            yield from body()
+        self.trace.emit(i.GROUP_NEXT, kind, y=step, z=group_row, **of_loop)
+        group[i.Z] = len(rows)
+        self._weigh(group, rows[group_row:])
+        self.trace.emit(i.REST, kind, y=self.trace.classes((COMPARE, CONTROL)), **of_loop)
+        rest_row = len(rows)
+        rest = self.trace.emit(i.REST_STEP, kind, **of_loop)
+        yield from body()
+        self.trace.emit(i.REST_NEXT, kind, y=step, z=rest_row, **of_loop)
+        rest[i.Z] = head[i.Z] = len(rows)
+        self.trace.emit(i.END_GROUPS)
+        if any(text != texts[0] for text in texts):
+            raise UntraceableError("a loop whose text differs from iteration to iteration")
+
+    @staticmethod
+    def _weigh(group: list[int], rows: list[list[int]]) -> None:
+        """Note how much of a log a group may take: its rows stay in one log, since they change places."""
+        if len(rows) > i.LONGEST_GROUP:
+            raise UntraceableError("an unrolled loop with a very long body")
+        group[i.Y] = len(rows)
+        group[i.INDEX_TYPE] = sum(i.LOAD <= row[i.OP] <= i.SHARED_EXCHANGE for row in rows)
+        group[i.FLOAT] = sum(row[i.OP] == i.WHERE for row in rows)
 
     def loop_while(self, condition: Callable[[], Register]) -> Iterator[None]:
         head = self.trace.emit(i.WHILE)
@@ -321,6 +375,6 @@ def _relative(row: list[int], first_row: int, first_value: int) -> tuple[int, ..
     for column in (*i.VALUES, *i.REGISTERS):
         if first_value <= row[column] < i.PINNED:
             moved[column] = first_value - row[column] - 2  # below -1: no value has such a number
-    if row[i.OP] in (i.WHILE, i.WHILE_TEST, i.WHILE_NEXT, i.RANGE, i.RANGE_NEXT) and row[i.Z]:
+    if row[i.OP] in i.JUMPS and row[i.Z]:
         moved[i.Z] = row[i.Z] - first_row
     return tuple(moved)

@@ -22,11 +22,13 @@ _COMPILED = (
     "instruction_set",
     "memory_loops",
     "run_records",
+    "thread_levels",
     "thread_values",
+    "unrolled_loops",
     "warp_loops",
     "warp_order",
 )
-_OTHERS = ("alu_classes", "atomics", "cells", "coalesce", "stream", "threads", "../hardware")
+_OTHERS = ("alu_classes", "atomics", "cells", "coalesce", "stream", "threads", "unrolling", "../hardware")
 _SOURCES = (
     Path(__file__),
     *(_HERE / f"{name}.py" for name in _COMPILED),

@@ -49,8 +49,10 @@ class VectorMachine:
             self._pool[:size] = np.arange(size)
             self._first, self._order = np.zeros((2, size // WARP_SIZE + 2), np.int64)
             self._moved = np.zeros(size, np.int32)
-            self._log = MachineLog(self._w, size)
+            self._log = MachineLog(self._w, size, kernel.most_of_a_group)
             self._w[r.POOL_LEVEL] = size
+        elif any(wanted > had for wanted, had in zip(kernel.most_of_a_group, self._log.most[1], strict=True)):
+            self._log = MachineLog(self._w, self._size, kernel.most_of_a_group)
         if self._values.size < (kernel.slots + 1) * self._size:
             self._values = np.zeros((kernel.slots + 1) * self._size, np.int64)
         if self._shared.size < ctas * kernel.shared_words:
@@ -99,7 +101,7 @@ class VectorMachine:
                 self._refuse(stopped)
 
     def _host(self, ctas: int) -> np.ndarray:
-        """Where everything lies, and what the batch is like: execute_code.VALUES and so on."""
+        """Where everything lies, and what the batch is like: thread_levels.VALUES and so on."""
         threads, stride = self._threads_per_cta, 8 * self._size
         values, shared, pool, elements, moved = (
             each.ctypes.data

@@ -28,11 +28,14 @@ class Buffers(NamedTuple):
 
 
 class MachineLog:
-    def __init__(self, words: np.ndarray, threads: int) -> None:
-        """For batches of up to so many threads; `words` are the machine's."""
+    def __init__(self, words: np.ndarray, threads: int, group: tuple[int, int]) -> None:
+        """For batches of up to so many threads; `words` are the machine's. A `group` of iterations fits into a log."""
+        accesses, conditions = group
+        self.most = threads, group
         self._rows = ROWS
-        self._elements = max(recording.LOGGED_ELEMENTS, 2 * threads)
-        self._groups = max(recording.LOGGED_ELEMENTS, 2 * threads) // 8 + threads // WARP_SIZE
+        self._elements = max(recording.LOGGED_ELEMENTS, 2 * (accesses + 1) * threads)
+        groups = max(recording.LOGGED_ELEMENTS, 2 * threads) // 8
+        self._groups = groups + (conditions + 2) * (threads // WARP_SIZE)
         self._spare: list[Buffers] = []
         self._handed_on: list[Buffers] = []
         self.buffers = self._new()

@@ -67,7 +67,7 @@ def _lives(code: np.ndarray, rows: Rows, values: int) -> tuple[np.ndarray, np.nd
                 born[number] = begin
             until = next((e for b, e in loops if born[number] < b <= row <= e), end)  # outer loops come first
             last[number] = max(last[number], until)
-        if line[i.OP] == i.RANGE:  # counter and end are used by RANGE_NEXT, whatever the body does
+        if line[i.OP] in (i.RANGE, i.GROUPS):  # the loop uses its counter and end whatever the body does
             for column in (i.DST, i.C):
                 last[line[column]] = max(last[line[column]], line[i.Z])
     return np.array(born, int), np.array(last, int)
@@ -75,5 +75,5 @@ def _lives(code: np.ndarray, rows: Rows, values: int) -> tuple[np.ndarray, np.nd
 
 def _loops(code: np.ndarray) -> list[tuple[int, int]]:
     """First and last rows of loops, outer ones before inner ones."""
-    begins = np.flatnonzero(np.isin(code[:, i.OP], (i.WHILE, i.RANGE)))
+    begins = np.flatnonzero(np.isin(code[:, i.OP], i.LOOPS))
     return [(int(row), int(code[row, i.Z])) for row in begins]

@@ -44,7 +44,23 @@ LEVELS = 64
 THREADS, LOGGED = 32, 32 + LEVELS  # of each level: active threads; number of the scope in the log, or -1
 WAITED = LOGGED + LEVELS  # of each level and slot: the load that these threads have already waited for
 FRAMES = WAITED + LEVELS * SLOTS  # of each open condition or loop: the level outside
-REGISTERS = FRAMES + LEVELS  # of each register, as in `Register`:
+UNROLLED = FRAMES + LEVELS  # of the unrolled loop that runs, as in `unrolling.Group`:
+(
+    IN_GROUP,  # whether a group runs
+    FIRST_RUN,  # serial numbers of ALU runs and loads at the group's begin ...
+    FIRST_LOAD,
+    THIS_RUN,  # ... and at the present iteration's
+    THIS_LOAD,
+    STAGE,  # memory accesses of the iteration so far
+    EARLY,  # the first stage in which one used what an earlier iteration had made
+    NUMBER,  # groups so far, then iterations of the rest
+    STARTED,  # whether there was a group
+    ITERATION,
+) = range(UNROLLED, UNROLLED + 10)
+BEGINS = UNROLLED + 10  # where the rows of each iteration begin in the log
+MOST_UNROLLED = 16
+NEVER = 1 << 30
+REGISTERS = BEGINS + MOST_UNROLLED + 1  # of each register, as in `Register`:
 SLOT, LOAD, IN_RUN, IN_CHAIN, IN_PLACE, COUNTS, ADDRESSED = range(7)
 REGISTER_WORDS = 8
 
@@ -57,6 +73,7 @@ def begin_batch(w, registers, size):
         w[k] = 0
     w[DEEPEST] = -1
     w[SIZE] = size
+    w[IN_GROUP] = 0
     for register in range(registers):
         forget_register(w, register)
     new_scope(w, 0, size)
@@ -119,6 +136,10 @@ def _needs(w, register, wait, depth, needs):
         return wait, depth, needs
     at = REGISTERS + register * REGISTER_WORDS
     load = w[at + LOAD]
+    if w[IN_GROUP] != 0:
+        run = w[at + IN_RUN]
+        if (w[FIRST_RUN] <= run and run < w[THIS_RUN]) or (w[FIRST_LOAD] < load and load <= w[THIS_LOAD]):
+            w[EARLY] = min(w[EARLY], w[STAGE])
     if load > max(w[LOADS] - SLOTS, -1) and not _has_waited(w, w[at + SLOT], load):
         wait |= np.int64(1) << w[at + SLOT]
         w[WAITED + w[LEVEL] * SLOTS + w[at + SLOT]] = load

@@ -142,13 +142,18 @@ class TraceWriter:
             {name: number - PINNED for name, number in self.special.items()},
             len(self.types) + len(self.pinned),
             slots,
-            self.levels,
             shared_bytes,
             self.shared_words,
             bool((code[:, i.OP] == i.ATOMIC).any()),
             [array.name for array in arrays],
             self.reached,
+            _largest_group(self.rows),
         )
+
+
+def _largest_group(rows: list[list[int]]) -> tuple[int, int]:
+    groups = [(row[i.INDEX_TYPE], row[i.FLOAT]) for row in rows if row[i.OP] == i.GROUP]
+    return max((g[0] for g in groups), default=0), max((g[1] for g in groups), default=0)
 
 
 class Text:

@@ -47,7 +47,7 @@ def stretches_of(code: np.ndarray, values: int) -> Rows:
             if 0 <= number < i.PINNED:
                 here = stretch[row] if stretch[row] >= 0 else -2
                 users[number] = here if users[number] in (-1, here) else -2
-    kept = code[np.isin(code[:, i.OP], (i.NEW_VARIABLE, i.RANGE)), i.DST]
+    kept = code[np.isin(code[:, i.OP], (i.NEW_VARIABLE, i.RANGE, i.GROUPS)), i.DST]
     users[kept[kept < i.PINNED]] = -2
     return Rows(stretch, first, last, users >= 0)
 
