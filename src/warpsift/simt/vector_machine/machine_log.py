@@ -13,7 +13,7 @@ from warpsift.simt.recorder import Log
 from warpsift.simt.vector_machine import run_records as r
 
 ROWS = 1 << 13  # of a log
-MOST_SPARE = 64  # logs whose memory is kept: about 100 MB
+SPARE_BYTES = 100 << 20  # of logs whose memory is kept
 
 
 class Buffers(NamedTuple):
@@ -74,5 +74,6 @@ class MachineLog:
 
     def recycle(self) -> None:
         """Nobody needs what was handed on any more."""
-        self._spare = (self._spare + self._handed_on)[:MOST_SPARE]
+        most = SPARE_BYTES // sum(part.nbytes for part in self.buffers)
+        self._spare = (self._spare + self._handed_on)[:most]
         self._handed_on = []
