@@ -29,6 +29,7 @@ from warpsift.engine.dram import dram_controller as dram
 from warpsift.engine.engine_error import EngineError
 from warpsift.engine.l1 import l1_state
 from warpsift.engine.l2 import l2_state
+from warpsift.engine.machine_code import MachineCode
 from warpsift.engine.machine_cycle import DONE, FAILED, NEED_WORK, PAUSED
 from warpsift.engine.main_loop import NO_UNIT, run
 from warpsift.engine.noc import ports as noc
@@ -94,6 +95,7 @@ class Engine:
         unit_socket.allocate(arena, tuple(units), machine)
         places = {name: part for part, group in self.counters.items() for name in group}
         sampling.allocate(arena, sample_interval_cycles, places)
+        self._code = MachineCode(arena)
         self._counted = CounterReader(arena, self.counters)
         self._launch: LaunchInfo | None = None
         self._samples: dict[str, np.ndarray] | None = None  # once the engine is closed
@@ -118,7 +120,10 @@ class Engine:
         sm.warps_per_cta, sm.shared_per_cta = launch.warps_per_cta, launch.shared_bytes_per_cta
         sm.registers_per_cta = registers_per_cta(self.machine.sm, launch)
         shared_bytes = ctas_per_sm(self.machine.sm, launch) * launch.shared_bytes_per_cta
-        self._record("l1").ways = l1_state.ways_beside(self.machine, shared_bytes)
+        ways, l1 = l1_state.ways_beside(self.machine, shared_bytes), self._record("l1")
+        if l1.ways != ways:
+            l1.ways = ways
+            self._code.settings_changed()
         self._arena.arrays["sm.room"][:] = all_members(self.machine.sm.count)
         sm.next_sm, sm.dispatch_cycle = 0, -1
         self._arena.arrays["sm.schedulers"]["busy_until"] = S.now
@@ -182,7 +187,7 @@ class Engine:
             raise EngineError(f"operation {info.operation!r} of unit {info.unit!r} cannot run {where}")
         self._start = int(S.now)
         self._before = self._counted.read()
-        unit.operate(self._arena, operation, lambda: self._advance(partial(run, S, unit.socket, 1)))
+        unit.operate(self._arena, operation, lambda: self._advance(partial(self._code.call, run, S, unit.socket, 1)))
         self._close_dram()
         result = OperationResult(info, self._start, self._difference(launches=0))
         if self._checks:
@@ -278,7 +283,7 @@ class Engine:
         return set(ops["p_transactions"][ops["cursor"] < ops["end"]].tolist())
 
     def _run(self, final: bool) -> None:
-        self._advance(partial(run, self._S, NO_UNIT, int(final)))
+        self._advance(partial(self._code.call, run, self._S, NO_UNIT, int(final)))
 
     def _advance(self, step: Callable[[int], int], until: int = FOREVER) -> int:
         """Run a main loop until it wants more work, is done or comes to a cycle; it comes up for air now and then."""

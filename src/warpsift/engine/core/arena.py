@@ -26,6 +26,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from warpsift.engine.core.jit import JIT_ENABLED
+from warpsift.engine.core.settings import ComponentRecord, settings_in
 
 FOREVER = 1 << 62  # a time that never comes
 # Tables begin at a line of the host's cache, and the records that are touched most fit one: the model is larger than
@@ -86,22 +87,26 @@ def unit_offset(socket: int) -> int:
     return HOST_LINE_BYTES + (len(COMPONENTS) + socket) * COMPONENT_BYTES
 
 
+def component_type(name: str, dtype: np.dtype) -> Any:
+    """The type of a component's record in compiled functions; one with settings knows which they are."""
+    return ComponentRecord(name, dtype) if settings_in(dtype) else numba.from_dtype(dtype)
+
+
 def component(name: str, dtype: np.dtype) -> Any:
     """A function (root) -> reference to the component's record, usable inside compiled functions."""
-    return _record_at(component_offset(name), dtype)
+    return _record_at(component_offset(name), dtype, component_type(name, dtype))
 
 
 def unit_component(socket: int, dtype: np.dtype) -> Any:
     """The same for the record of a special unit in a socket."""
-    return _record_at(unit_offset(socket), dtype)
+    return _record_at(unit_offset(socket), dtype, numba.from_dtype(dtype))
 
 
-def _record_at(offset: int, dtype: np.dtype) -> Any:
+def _record_at(offset: int, dtype: np.dtype, record_type: Any) -> Any:
     if dtype.itemsize > COMPONENT_BYTES:
         raise ValueError(f"a record has {dtype.itemsize} bytes and room for {COMPONENT_BYTES}; raise COMPONENT_BYTES")
     if not JIT_ENABLED:
         return lambda S: views[int(S.address) + offset][0]
-    record_type = numba.from_dtype(dtype)
 
     @intrinsic
     def record(typing_context, S):

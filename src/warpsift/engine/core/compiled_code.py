@@ -31,6 +31,7 @@ from warpsift.watching import watcher
 
 _ENGINE = Path(__file__).parents[1]
 _PACKAGE = _ENGINE.parent
+_KEEP_MACHINES = 64  # of an entry point: about 100 kB each
 _KEEP_SECONDS = 14 * 86400  # code of other versions that nobody has used for so long is removed
 
 
@@ -75,6 +76,13 @@ def _prepare(version: str) -> Path:
             if time.time() - old.stat().st_mtime > _KEEP_SECONDS:
                 shutil.rmtree(old, ignore_errors=True)
     return folder
+
+
+def keep_newest(where: Path, pattern: str) -> None:
+    """Remove all files of a pattern but the newest: a sweep over machines would leave one for each."""
+    files = sorted(where.glob(pattern), key=lambda path: path.stat().st_mtime)
+    for path in files[:-_KEEP_MACHINES]:
+        path.unlink(missing_ok=True)
 
 
 def folder(own: tuple[Path, str] | None = None) -> Path:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import hashlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,11 +27,13 @@ from numba import types
 from numba.extending import typeof_impl
 
 from warpsift.engine.core import compiled_code
-from warpsift.engine.core.one_object import one_object
+from warpsift.engine.core.one_object import linked_once, one_object
+from warpsift.engine.core.settings import Values, definitions, known_to_numba
 from warpsift.simt.native_code import load_object, write_whole
 
 JIT_ENABLED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 INLINED_BYTECODE = 400  # functions of up to this much are inlined whatever the compiler thinks of it
+OF_MACHINE = ".of."  # between its name and what settings it knows, in the name of an object for them alone
 ENTRY = "entry"  # the name of an entry point in its object
 RAISED = -(1 << 63)  # what it answers where Python would have raised
 JIT_OPTIONS: dict[str, Any] = {"error_model": "numpy", "boundscheck": False, "no_cfunc_wrapper": True}
@@ -99,9 +102,9 @@ class Native:
     Loaded when first wanted. Python's lock is let go while it runs.
     """
 
-    def __init__(self, name: str, code: bytes, arguments: tuple[Any, ...], compiled_here: bool) -> None:
+    def __init__(self, part: str, kept: Path, code: bytes, arguments: tuple[Any, ...], compiled_here: bool) -> None:
         self.compiled_here = compiled_here  # by this process; else found in the cache
-        self.name, self._code = name, code
+        self.name, self._part, self._kept, self._code, self._arguments = kept.stem, part, kept, code, arguments
         self._by_address = [isinstance(kind, types.Record) for kind in arguments]
 
     @functools.cached_property
@@ -120,24 +123,47 @@ class Native:
             raise RuntimeError(f"{self.name}: compiled code met an error of Python's, such as range() with a step of 0")
         return answer
 
+    def of_machine(self, values: Values, make: bool) -> Native | None:
+        """The same for machines with these settings alone, if it is kept; else made, or None."""
+        part = f"{self._part} for this machine"
+        digest = hashlib.sha256(repr(sorted(values.items())).encode()).hexdigest()[:16]
+        kept = self._kept.with_name(f"{self.name}{OF_MACHINE}{digest}.o")
+        with contextlib.suppress(OSError):
+            return Native(part, kept, kept.read_bytes(), self._arguments, compiled_here=False)
+        if not make:
+            return None
+        try:
+            bitcode = self._kept.with_suffix(".bc").read_bytes()
+        except OSError:
+            return None  # no cache: then the code for every machine will do
+        with compiled_code.compiling(part) as step:
+            code = one_object(bitcode, ENTRY, definitions(values))
+            step()
+        with contextlib.suppress(OSError):
+            write_whole(kept, code)
+            compiled_code.keep_newest(kept.parent, f"{self.name}{OF_MACHINE}*.o")
+        return Native(part, kept, code, self._arguments, compiled_here=True)
+
 
 def _native(
     part: str, function: Callable[..., Any], own: tuple[Path, str] | None, arguments: tuple[Any, ...]
 ) -> Native:
     """A function compiled with all that it calls, or found in the cache."""
-    name = f"{function.__module__}.{function.__name__}"
-    kept = compiled_code.folder(own) / f"{name}.o"
+    kept = compiled_code.folder(own) / f"{function.__module__}.{function.__name__}.o"
     with contextlib.suppress(OSError):
-        return Native(name, kept.read_bytes(), arguments, compiled_here=False)
+        return Native(part, kept, kept.read_bytes(), arguments, compiled_here=False)
+    known_to_numba()
     with compiled_code.compiling(part) as step:
         _compile_callees(function, step)
         dispatcher = numba.njit(**INNER_OPTIONS)(function)
         dispatcher.compile(arguments)
         step()
-        code = one_object(dispatcher.overloads[arguments], ENTRY, RAISED)
+        bitcode = linked_once(dispatcher.overloads[arguments], ENTRY, RAISED)
+        code = one_object(bitcode, ENTRY, definitions())
     with contextlib.suppress(OSError):
+        write_whole(kept.with_suffix(".bc"), bitcode)
         write_whole(kept, code)
-    return Native(name, code, arguments, compiled_here=True)
+    return Native(part, kept, code, arguments, compiled_here=True)
 
 
 def entry(part: str, result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -182,5 +208,6 @@ def from_python(function: Any) -> Callable[..., Any]:
     """A compiled function made callable from Python, for tests: compiled, with what it calls, when first called."""
     if not JIT_ENABLED:
         return function
+    known_to_numba()
     with compiled_code.directory():
         return numba.njit(cache=True, **JIT_OPTIONS)(function.dispatcher.py_func)

@@ -19,8 +19,8 @@ from warpsift.simt.native_code import host, object_of
 NUMBER, STATUS, POINTER = ir.IntType(64), ir.IntType(32), ir.IntType(8).as_pointer()
 
 
-def one_object(compiled: Any, name: str, raised: int) -> bytes:
-    """The object of a function that Numba has compiled, with a C function `name` of the same arguments in front.
+def linked_once(compiled: Any, name: str, raised: int) -> bytes:
+    """The bitcode of a function that Numba has compiled, with a C function `name` of the same arguments in front.
 
     Arguments are records, by address, and whole numbers. It answers a whole number; `raised` where Numba's function
     would have raised an exception.
@@ -29,6 +29,13 @@ def one_object(compiled: Any, name: str, raised: int) -> bytes:
     module = llvm.parse_assembly(compiled.library.get_llvm_str())
     kinds = [str(argument.type) for argument in module.get_function(symbol).arguments]
     module.link_in(llvm.parse_assembly(_front(symbol, name, kinds, raised)))
+    return bytes(module.as_bitcode())
+
+
+def one_object(bitcode: bytes, name: str, settings: str) -> bytes:
+    """The object of what was linked, with LLVM's text that says where settings are (`settings.definitions`)."""
+    module = llvm.parse_bitcode(bitcode)
+    module.link_in(llvm.parse_assembly(settings))
     for function in module.functions:
         if not function.is_declaration and function.name != name:
             function.linkage = "internal"

@@ -13,7 +13,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from warpsift.engine.core.arena import FOREVER, Arena, accessor, component
+from warpsift.engine.core.arena import FOREVER, Arena, accessor, component, component_type
+from warpsift.engine.core.settings import SETTING
 from warpsift.errors import WarpsiftError
 from warpsift.machines.dram_address import FIELDS, MAX_PIECES, parse_address_map, width_of
 from warpsift.machines.dram_rules import dram_problems
@@ -43,9 +44,9 @@ def _names(text: str) -> list[str]:
     return text.split()
 
 
-def _record(names: list[str], narrow: list[str] | None = None) -> np.dtype:
-    """A record of 64-bit fields, then 32-bit ones: indexes and the like, where there are many rows."""
-    wide = [(name, np.int64) for name in names]
+def _record(names: list[str], narrow: list[str] | None = None, settings: list[str] | None = None) -> np.dtype:
+    """A record of 64-bit fields, settings first, then 32-bit ones: indexes and the like, where there are many rows."""
+    wide = [(name, SETTING) for name in settings or ()] + [(name, np.int64) for name in names]
     return np.dtype(wide + [(name, np.int32) for name in narrow or ()], align=True)
 
 
@@ -64,17 +65,19 @@ _CHOICES = _names(
 
 DRAM = _record(
     [
-        *_TIMES,
-        *_CHOICES,
-        *[f"{field}_{part}{i}" for field in FIELDS[:5] for i in range(MAX_PIECES) for part in ("shift", "mask", "at")],
-        "above_shift",  # of the bits above the map, which are the highest of the row, in the address ...
-        "above_at",  # ... and in the row
         "p_channels",
         "active",  # requests accepted whose column command has not been issued
         "next_wake",  # earliest clock at which a channel with requests has something to do ...
         "next_wake_cycle",  # ... and the core cycle in which that clock begins
         *COUNTERS,
-    ]
+    ],
+    settings=[
+        *_TIMES,
+        *_CHOICES,
+        *[f"{field}_{part}{i}" for field in FIELDS[:5] for i in range(MAX_PIECES) for part in ("shift", "mask", "at")],
+        "above_shift",  # of the bits above the map, which are the highest of the row, in the address ...
+        "above_at",  # ... and in the row
+    ],
 )
 CHANNEL = _record(
     _names(
@@ -107,7 +110,7 @@ rank_row = accessor(RANK)
 group_row = accessor(GROUP)
 bank_row = accessor(BANK)
 request_row = accessor(REQUEST)
-D_t = numba.from_dtype(DRAM)
+D_t = component_type("dram", DRAM)
 C_t = numba.from_dtype(CHANNEL)
 B_t = numba.from_dtype(BANK)
 R_t = numba.from_dtype(RANK)

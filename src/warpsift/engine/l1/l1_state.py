@@ -7,6 +7,7 @@ import numpy as np
 from warpsift.engine.core.arena import HOST_LINE_BYTES, Arena, accessor, component
 from warpsift.engine.core.cache_sets import LINE
 from warpsift.engine.core.division import shift_of
+from warpsift.engine.core.settings import SETTING
 from warpsift.hardware import LINE_BYTES
 from warpsift.machines.spec import Machine
 
@@ -53,27 +54,27 @@ COUNTERS = {
 }
 L1 = np.dtype(
     [
-        ("sets", np.int64),
-        ("sets_shift", np.int64),  # division.shift_of
-        ("ways", np.int64),
-        ("cached_loads", np.int64),
-        ("tags_per_cycle", np.int64),
-        ("whole_line", np.int64),
-        ("hashed", np.int64),
-        ("mshrs", np.int64),
-        ("mshr_rows", np.int64),  # rows of the tables per SM: see sm_state.WARPS
-        ("waiter_rows", np.int64),
-        ("merges", np.int64),
-        ("latency", np.int64),
-        ("store_latency", np.int64),
-        ("evict_on_write", np.int64),
+        ("sets", SETTING),
+        ("sets_shift", SETTING),  # division.shift_of
+        ("ways", SETTING),
+        ("cached_loads", SETTING),
+        ("tags_per_cycle", SETTING),
+        ("whole_line", SETTING),
+        ("hashed", SETTING),
+        ("mshrs", SETTING),
+        ("mshr_rows", SETTING),  # rows of the tables per SM: see sm_state.WARPS
+        ("waiter_rows", SETTING),
+        ("merges", SETTING),
+        ("latency", SETTING),
+        ("store_latency", SETTING),
+        ("evict_on_write", SETTING),
         ("stamp", np.int64),
         ("p_sms", np.int64),
         ("p_tags", np.int64),
         ("p_lines", np.int64),
         ("p_mshrs", np.int64),
         ("p_waiters", np.int64),
-        ("at_fill", np.int64),
+        ("at_fill", SETTING),
         ("p_buckets", np.int64),  # with at_fill: first MSHR of a line without a place, by the line's last bits
         ("p_mshr_lines", np.int64),  # with at_fill: the line of an MSHR
         *[(name, np.int64) for name in COUNTERS],

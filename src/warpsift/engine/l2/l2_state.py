@@ -8,6 +8,7 @@ from warpsift.engine.core.arena import Arena, accessor, component
 from warpsift.engine.core.cache_sets import LINE
 from warpsift.engine.core.division import shift_of
 from warpsift.engine.core.masks import words_for
+from warpsift.engine.core.settings import SETTING
 from warpsift.engine.noc.ports import packet_pool
 from warpsift.hardware import LINE_BYTES, SECTOR_BYTES, SECTORS_PER_LINE
 from warpsift.machines.rules import lines_of_rows, written_miss_requests
@@ -77,51 +78,50 @@ COUNTERS = {
 }
 L2 = np.dtype(
     [
-        ("slices", np.int64),
-        ("sets", np.int64),
-        ("sets_shift", np.int64),  # division.shift_of
-        ("ways", np.int64),
-        ("whole_line", np.int64),
-        ("read_sectors", np.int64),  # sectors that one DRAM read brings, and one DRAM write takes
-        ("write_sectors", np.int64),
-        ("mshrs", np.int64),
-        ("merges", np.int64),
-        ("latency", np.int64),
-        ("queue_entries", np.int64),
+        ("slices", SETTING),
+        ("sets", SETTING),
+        ("sets_shift", SETTING),  # division.shift_of
+        ("ways", SETTING),
+        ("whole_line", SETTING),
+        ("read_sectors", SETTING),  # sectors that one DRAM read brings, and one DRAM write takes
+        ("write_sectors", SETTING),
+        ("mshrs", SETTING),
+        ("merges", SETTING),
+        ("latency", SETTING),
+        ("queue_entries", SETTING),
         ("p_port_cycles", np.int64),  # clocks of the data port by number of sectors
-        ("dram_ring_mask", np.int64),
-        ("dram_queue", np.int64),
-        ("interleave_lines", np.int64),
-        ("interleave_shift", np.int64),
-        ("channels", np.int64),
-        ("channels_shift", np.int64),
-        ("slices_per_channel", np.int64),
-        ("slices_per_channel_shift", np.int64),
-        ("mapping", np.int64),
-        ("fills_take_port", np.int64),
-        ("hashed_index", np.int64),
-        ("words_kept", np.int64),  # 1: `p_written_words` holds the words of sectors that are written in part
-        ("fetch_written", np.int64),  # 1: a write that misses fetches its line ...
-        ("row_writeback", np.int64),  # 1: the written lines of a DRAM row leave together ...
-        ("row_lines", np.int64),  # ... so many consecutive lines of a channel
-        ("row_lines_shift", np.int64),
-        ("miss_requests", np.int64),  # ... and asks DRAM so often at most: to evict, to write, to fetch
-        ("atomic_cycles", np.int64),
-        ("atomic_lanes", np.int64),
-        ("repeats_as_packets", np.int64),
-        ("ideal_l2", np.int64),
-        ("ideal_dram", np.int64),
-        ("ideal_dram_latency", np.int64),
-        ("ideal_reads_pending", np.int64),
+        ("dram_ring_mask", SETTING),
+        ("dram_queue", SETTING),
+        ("interleave_lines", SETTING),
+        ("interleave_shift", SETTING),
+        ("channels", SETTING),
+        ("channels_shift", SETTING),
+        ("slices_per_channel", SETTING),
+        ("slices_per_channel_shift", SETTING),
+        ("mapping", SETTING),
+        ("fills_take_port", SETTING),
+        ("hashed_index", SETTING),
+        ("words_kept", SETTING),  # 1: `p_written_words` holds the words of sectors that are written in part
+        ("fetch_written", SETTING),  # 1: a write that misses fetches its line ...
+        ("row_writeback", SETTING),  # 1: the written lines of a DRAM row leave together ...
+        ("row_lines", SETTING),  # ... so many consecutive lines of a channel
+        ("row_lines_shift", SETTING),
+        ("miss_requests", SETTING),  # ... and asks DRAM so often at most: to evict, to write, to fetch
+        ("atomic_cycles", SETTING),
+        ("atomic_lanes", SETTING),
+        ("repeats_as_packets", SETTING),
+        ("ideal_l2", SETTING),
+        ("ideal_dram", SETTING),
+        ("ideal_dram_latency", SETTING),
         ("cycle", np.int64),  # of the L2 clock
-        ("khz", np.int64),
-        ("core_khz", np.int64),
+        ("khz", SETTING),
+        ("core_khz", SETTING),
         ("stamp", np.int64),
         ("fetching", np.int64),  # sectors on the way from DRAM; those of a written line have no packet that waits
-        ("halves", np.int64),
-        ("half_slices", np.int64),
-        ("far_latency", np.int64),
-        ("words", np.int64),  # of a mask of slices
+        ("halves", SETTING),
+        ("half_slices", SETTING),
+        ("far_latency", SETTING),
+        ("words", SETTING),  # of a mask of slices
         ("p_active", np.int64),  # masks: slices with something to do
         ("p_to_dram", np.int64),  # slices with requests for DRAM
         ("p_refused", np.int64),  # of these, those whose channel was full ...

@@ -202,7 +202,7 @@ class SampledEngine(Engine):
         names = ("leap.lines", "leap.accesses")
         both = (np.ascontiguousarray(part, np.int64) for part in (lines, accesses))
         places = [self._arena.adopt(*pair) for pair in zip(names, both, strict=True)]
-        touch_lines(self._S, *places, len(lines))
+        self._code.call(touch_lines, self._S, *places, len(lines))
         for name in names:
             self._arena.release(name)
 
@@ -212,7 +212,7 @@ class SampledEngine(Engine):
         self._push(chunk)
         row = next(reversed(self._live))
         sm.chunk_tail = tail  # nobody runs it
-        touch_ops(self._S, row, len(chunk.ops))
+        self._code.call(touch_ops, self._S, row, len(chunk.ops))
         for name in self._live.pop(row):
             self._arena.release(name)
         self._free_rows.append(row)
@@ -225,7 +225,7 @@ class SampledEngine(Engine):
                 if self._leap(final) == NEED_WORK:
                     return
             else:
-                step = partial(run, self._S, NO_UNIT, int(final))
+                step = partial(self._code.call, run, self._S, NO_UNIT, int(final))
                 if self._advance(step, self._until) != PAUSED:
                     self._mode = TAIL if final else self._mode
                     return
@@ -301,7 +301,7 @@ class SampledEngine(Engine):
         self._give_order(FOREVER, ops)
         order = self._order
         order[leap_order.FINAL], order[leap_order.FLOOR], order[leap_order.MOST_LINES] = 1, 0, lines
-        leap(self._S, self._p_order)
+        self._code.call(leap, self._S, self._p_order)
         self._set_sms(now)
         done, wanted = (order[leap_order.TRANSACTIONS], lines) if lines else (order[leap_order.OPS], ops)
         return self._leapt_work() * wanted / max(int(done), 1)  # sectors are the window's own
@@ -379,7 +379,7 @@ class SampledEngine(Engine):
     def _leap(self, final: bool) -> int:
         order = self._order
         order[leap_order.FINAL] = int(final)
-        status = int(leap(self._S, self._p_order))
+        status = self._code.call(leap, self._S, self._p_order)
         self._leapt = True
         order[leap_order.FRESH] = 0
         if int(self._S.error):

@@ -17,6 +17,7 @@ import numpy as np
 from warpsift.engine.core.arena import HOST_LINE_BYTES, Arena, S_t, accessor, component
 from warpsift.engine.core.jit import compiled, i64, void
 from warpsift.engine.core.masks import mask_add, words_for
+from warpsift.engine.core.settings import SETTING
 from warpsift.engine.core.wheel import EV_NOC_DELIVER, EV_PORT_READY, wheel_push
 from warpsift.engine.core.words import load, store
 from warpsift.machines.spec import Machine
@@ -130,20 +131,20 @@ NOC = np.dtype(
         ("free", np.int64),
         ("in_use", np.int64),
         ("cycle", np.int64),  # of the network's own clock
-        ("khz", np.int64),
-        ("core_khz", np.int64),
-        ("flit_bytes", np.int64),
-        ("header_bytes", np.int64),
+        ("khz", SETTING),
+        ("core_khz", SETTING),
+        ("flit_bytes", SETTING),
+        ("header_bytes", SETTING),
         ("p_sector_flits", np.int64),  # flits of a packet by number of sectors, 0 to 4
-        ("hop_latency", np.int64),
-        ("output_flits", np.int64),
-        ("speedup", np.int64),
-        ("request_sectors", np.int64),
-        ("reply_sectors", np.int64),
-        ("ideal", np.int64),
-        ("half_slices", np.int64),  # slices of the first half; those of clients with an even port
-        ("far_latency", np.int64),  # 0: no halves
-        ("sms", np.int64),
+        ("hop_latency", SETTING),
+        ("output_flits", SETTING),
+        ("speedup", SETTING),
+        ("request_sectors", SETTING),
+        ("reply_sectors", SETTING),
+        ("ideal", SETTING),
+        ("half_slices", SETTING),  # slices of the first half; those of clients with an even port
+        ("far_latency", SETTING),  # 0: no halves
+        ("sms", SETTING),
         ("p_takeable", np.int64),  # mask of inputs: what takeable_in_part answers
         ("held", np.int64),  # units that it has found full, by socket
         *[(name, np.int64) for name in COUNTERS],

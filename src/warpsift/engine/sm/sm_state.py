@@ -7,6 +7,7 @@ import numpy as np
 from warpsift.engine.core.arena import HOST_LINE_BYTES, Arena, accessor, component
 from warpsift.engine.core.division import shift_of
 from warpsift.engine.core.masks import words_for
+from warpsift.engine.core.settings import SETTING
 from warpsift.engine.sm.alu_timing import PIPES
 from warpsift.hardware import WARP_SIZE
 from warpsift.machines.spec import Machine
@@ -162,26 +163,26 @@ COUNTERS = {
 }
 SMS = np.dtype(
     [
-        ("sms", np.int64),
-        ("schedulers", np.int64),
-        ("schedulers_shift", np.int64),  # division.shift_of
-        ("lrr", np.int64),
-        ("issue_cycles_per_instruction", np.int64),
-        ("alu_latency", np.int64),
-        ("alu_classes", np.int64),  # 1: runs of ALU instructions are timed by their programs
-        ("alu_columns", np.int64),  # of AluTimes.table: 2, or with pipes
+        ("sms", SETTING),
+        ("schedulers", SETTING),
+        ("schedulers_shift", SETTING),  # division.shift_of
+        ("lrr", SETTING),
+        ("issue_cycles_per_instruction", SETTING),
+        ("alu_latency", SETTING),
+        ("alu_classes", SETTING),  # 1: runs of ALU instructions are timed by their programs
+        ("alu_columns", SETTING),  # of AluTimes.table: 2, or with pipes
         ("p_pipes", np.int64),  # core cycle from which each pipe of each scheduler is free
-        ("shared_latency", np.int64),
-        ("lsu_latency", np.int64),
-        ("lsu_queue", np.int64),
-        ("lsu_ring_mask", np.int64),
-        ("lsu_in_turn", np.int64),
-        ("lsu_cycles", np.int64),  # of an instruction, at least
-        ("pipeline_lines", np.int64),
+        ("shared_latency", SETTING),
+        ("lsu_latency", SETTING),
+        ("lsu_queue", SETTING),
+        ("lsu_ring_mask", SETTING),
+        ("lsu_in_turn", SETTING),
+        ("lsu_cycles", SETTING),  # of an instruction, at least
+        ("pipeline_lines", SETTING),
         ("cta_start", np.int64),
-        ("waits_for_stores", np.int64),
-        ("atomics_block", np.int64),
-        ("words", np.int64),  # of a mask of SMs
+        ("waits_for_stores", SETTING),
+        ("atomics_block", SETTING),
+        ("words", SETTING),  # of a mask of SMs
         ("p_issue_active", np.int64),  # masks: SMs with a warp that may issue
         ("p_lsu_active", np.int64),  # SMs whose load-store unit has something to do
         ("p_room", np.int64),  # SMs that may take a CTA of the present launch
