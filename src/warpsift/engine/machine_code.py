@@ -51,6 +51,6 @@ class MachineCode:
         if self._values is None:
             records = {name: self._arena.arrays[name] for name in COMPONENTS}
             self._values = {name: settings_alone(array[0], array.dtype) for name, array in records.items()}
-        kept = entry.of_machine(self._values, make=False) if PATIENCE_S < math.inf else None
+        kept = entry.of_machine(self._values, make=False) if math.inf > PATIENCE_S else None
         self._chosen[entry.name] = kept or entry
         return self._chosen[entry.name]
