@@ -12,7 +12,7 @@ from collections import Counter
 from typing import Any
 
 from warpsift.engine.core.arena import Arena
-from warpsift.engine.core.jit import Native
+from warpsift.engine.core.jit import Native, ready
 from warpsift.engine.core.settings import COMPONENTS, settings_alone
 
 PATIENCE_S = 15.0  # making it takes two seconds and saves an eighth; math.inf: neither made nor used
@@ -53,4 +53,5 @@ class MachineCode:
             self._values = {name: settings_alone(array[0], array.dtype) for name, array in records.items()}
         kept = entry.of_machine(self._values, make=False) if math.inf > PATIENCE_S else None
         self._chosen[entry.name] = kept or entry
+        ready(self._chosen[entry.name])  # so that compiling is not taken for simulating
         return self._chosen[entry.name]

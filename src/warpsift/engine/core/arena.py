@@ -26,7 +26,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from warpsift.engine.core.jit import JIT_ENABLED
-from warpsift.engine.core.settings import ComponentRecord, settings_in
+from warpsift.engine.core.settings import record_type
 
 FOREVER = 1 << 62  # a time that never comes
 # Tables begin at a line of the host's cache, and the records that are touched most fit one: the model is larger than
@@ -87,14 +87,9 @@ def unit_offset(socket: int) -> int:
     return HOST_LINE_BYTES + (len(COMPONENTS) + socket) * COMPONENT_BYTES
 
 
-def component_type(name: str, dtype: np.dtype) -> Any:
-    """The type of a component's record in compiled functions; one with settings knows which they are."""
-    return ComponentRecord(name, dtype) if settings_in(dtype) else numba.from_dtype(dtype)
-
-
 def component(name: str, dtype: np.dtype) -> Any:
     """A function (root) -> reference to the component's record, usable inside compiled functions."""
-    return _record_at(component_offset(name), dtype, component_type(name, dtype))
+    return _record_at(component_offset(name), dtype, record_type(name, dtype))
 
 
 def unit_component(socket: int, dtype: np.dtype) -> Any:

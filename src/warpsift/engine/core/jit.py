@@ -4,7 +4,7 @@
     def l2_full(S, slice_index): ...
 
     @entry("the timing engine", i64, S_t, i64, i64)
-    def run(S, final, pause_at): ...     # Python calls it; compiled with all that it calls, or loaded from the cache
+    def run(S, final, pause_at): ...     # Python calls it; when first called it is compiled with all that it calls
 
     @callback("the memory fast-forward unit")
     def mff_calls(S, what, a, b): ...    # called by compiled code through its address (engine/unit_socket.py)
@@ -99,13 +99,21 @@ def _compile_callees(function: Callable[..., Any], step: Callable[[], None]) -> 
 class Native:
     """Compiled code that is called by its address: with the address of the engine's state and whole numbers.
 
-    Loaded when first wanted. Python's lock is let go while it runs.
+    Found in the cache or made, and loaded, when first wanted. Python's lock is let go while it runs.
     """
 
-    def __init__(self, part: str, kept: Path, code: bytes, arguments: tuple[Any, ...], compiled_here: bool) -> None:
-        self.compiled_here = compiled_here  # by this process; else found in the cache
-        self.name, self._part, self._kept, self._code, self._arguments = kept.stem, part, kept, code, arguments
+    def __init__(self, part: str, kept: Path, arguments: tuple[Any, ...], make: Callable[[], bytes]) -> None:
+        self.name, self._part, self._kept, self._arguments, self._make = kept.stem, part, kept, arguments, make
         self._by_address = [isinstance(kind, types.Record) for kind in arguments]
+
+    @functools.cached_property
+    def _code(self) -> bytes:
+        with contextlib.suppress(OSError):
+            return self._kept.read_bytes()
+        code = self._make()
+        with contextlib.suppress(OSError):
+            write_whole(self._kept, code)
+        return code
 
     @functools.cached_property
     def address(self) -> int:
@@ -128,46 +136,50 @@ class Native:
         part = f"{self._part} for this machine"
         digest = hashlib.sha256(repr(sorted(values.items())).encode()).hexdigest()[:16]
         kept = self._kept.with_name(f"{self.name}{OF_MACHINE}{digest}.o")
-        with contextlib.suppress(OSError):
-            return Native(part, kept, kept.read_bytes(), self._arguments, compiled_here=False)
-        if not make:
-            return None
-        try:
-            bitcode = self._kept.with_suffix(".bc").read_bytes()
-        except OSError:
-            return None  # no cache: then the code for every machine will do
-        with compiled_code.compiling(part) as step:
-            code = one_object(bitcode, ENTRY, definitions(values))
-            step()
-        with contextlib.suppress(OSError):
-            write_whole(kept, code)
+        bitcode = self._kept.with_suffix(".bc")
+
+        def known() -> bytes:
+            with compiled_code.compiling(part) as step:
+                code = one_object(bitcode.read_bytes(), ENTRY, definitions(values))
+                step()
             compiled_code.keep_newest(kept.parent, f"{self.name}{OF_MACHINE}*.o")
-        return Native(part, kept, code, self._arguments, compiled_here=True)
+            return code
+
+        # Without a cache there is no bitcode: then the code for every machine will do.
+        return Native(part, kept, self._arguments, known) if kept.exists() or (make and bitcode.exists()) else None
+
+
+def ready(*entries: Any) -> None:
+    """Compile these entry points now, if they never were: who makes something that will call them says so here."""
+    for entry_point in entries:
+        if isinstance(entry_point, Native):
+            _ = entry_point.address
 
 
 def _native(
     part: str, function: Callable[..., Any], own: tuple[Path, str] | None, arguments: tuple[Any, ...]
 ) -> Native:
-    """A function compiled with all that it calls, or found in the cache."""
+    """A function, to be compiled with all that it calls if it is not in the cache."""
     kept = compiled_code.folder(own) / f"{function.__module__}.{function.__name__}.o"
-    with contextlib.suppress(OSError):
-        return Native(part, kept, kept.read_bytes(), arguments, compiled_here=False)
-    known_to_numba()
-    with compiled_code.compiling(part) as step:
-        _compile_callees(function, step)
-        dispatcher = numba.njit(**INNER_OPTIONS)(function)
-        dispatcher.compile(arguments)
-        step()
-        bitcode = linked_once(dispatcher.overloads[arguments], ENTRY, RAISED)
-        code = one_object(bitcode, ENTRY, definitions())
-    with contextlib.suppress(OSError):
-        write_whole(kept.with_suffix(".bc"), bitcode)
-        write_whole(kept, code)
-    return Native(part, kept, code, arguments, compiled_here=True)
+
+    def compiled_whole() -> bytes:
+        known_to_numba()
+        with compiled_code.compiling(part) as step:
+            _compile_callees(function, step)
+            dispatcher = numba.njit(**INNER_OPTIONS)(function)
+            dispatcher.compile(arguments)
+            step()
+            bitcode = linked_once(dispatcher.overloads[arguments], ENTRY, RAISED)
+            code = one_object(bitcode, ENTRY, definitions())
+        with contextlib.suppress(OSError):
+            write_whole(kept.with_suffix(".bc"), bitcode)
+        return code
+
+    return Native(part, kept, arguments, compiled_whole)
 
 
 def entry(part: str, result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Declare a function that Python calls: compiled now with all that it calls, or loaded when it is first called.
+    """Declare a function that Python calls: compiled with all that it calls, or found, when it is first wanted.
 
     Only entry points are kept in the cache, since each brings along what it calls. `part` is what the progress line
     says is being compiled.

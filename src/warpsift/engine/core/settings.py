@@ -26,8 +26,9 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.datamodel import models
-from numba.extending import lower_getattr_generic, lower_setattr_generic, register_model
+from numba.extending import lower_getattr_generic, lower_setattr_generic, register_model, typeof_impl
 from numba.np.arrayobj import record_getattr, record_setattr
+from numba.np.numpy_support import map_arrayscalar_type
 
 from warpsift.simt.native_code import host, load_object, object_of
 
@@ -66,10 +67,24 @@ class ComponentRecord(types.Record):
         super().__init__(fields, plain.size, plain.aligned)
         self.component = component
         self.settings = settings_in(dtype)
-        self.name = f"{component}:{self.name}"
+        self.name = f"record of component {component}"
 
 
 register_model(ComponentRecord)(models.RecordModel)
+_by_fields: dict[tuple[str, ...], Any] = {}
+
+
+def record_type(component: str, dtype: np.dtype) -> Any:
+    """The type of a component's record in compiled code; a plain one if it has no settings."""
+    if not settings_in(dtype):
+        return numba.from_dtype(dtype)
+    return _by_fields.setdefault(dtype.names or (), ComponentRecord(component, dtype))
+
+
+@typeof_impl.register(np.record)
+def _type_of(value: np.record, context: Any) -> Any:
+    """A component's record that Python hands to a compiled function, as tests of single functions do."""
+    return _by_fields.get(value.dtype.names or ()) or map_arrayscalar_type(value)  # type: ignore[call-overload]
 
 
 @lower_getattr_generic(ComponentRecord)

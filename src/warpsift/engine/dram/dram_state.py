@@ -13,8 +13,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from warpsift.engine.core.arena import FOREVER, Arena, accessor, component, component_type
-from warpsift.engine.core.settings import SETTING
+from warpsift.engine.core.arena import FOREVER, Arena, accessor, component
+from warpsift.engine.core.settings import SETTING, record_type
 from warpsift.errors import WarpsiftError
 from warpsift.machines.dram_address import FIELDS, MAX_PIECES, parse_address_map, width_of
 from warpsift.machines.dram_rules import dram_problems
@@ -110,7 +110,7 @@ rank_row = accessor(RANK)
 group_row = accessor(GROUP)
 bank_row = accessor(BANK)
 request_row = accessor(REQUEST)
-D_t = component_type("dram", DRAM)
+D_t = record_type("dram", DRAM)
 C_t = numba.from_dtype(CHANNEL)
 B_t = numba.from_dtype(BANK)
 R_t = numba.from_dtype(RANK)

@@ -17,6 +17,7 @@ import numpy as np
 
 from warpsift.engine import checks
 from warpsift.engine.core.arena import FOREVER
+from warpsift.engine.core.jit import ready
 from warpsift.engine.engine import Engine
 from warpsift.engine.engine_error import EngineError
 from warpsift.engine.leap import leap_order, leap_turns, schedule
@@ -65,6 +66,7 @@ class SampledEngine(Engine):
                 raise EngineError(
                     f"unit {unit.name!r} cannot be sampled: what it has seen decides what it does; leave out --sample"
                 )
+        ready(leap, touch_ops, touch_lines)
         super().__init__(machine, units, progress=progress)
         self.sampled: list[SampledLaunch] = []
         self._schedule = schedule.Schedule(sample)
