@@ -130,6 +130,7 @@ def compiling(part: str) -> Iterator[Callable[[], None]]:
         if collecting:
             gc.enable()
         if watches is None:
-            print(f" {count} functions, {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
+            functions = f"{count} function{'s' * (count != 1)}"
+            print(f" {functions}, {time.perf_counter() - started:.0f} s", file=sys.stderr, flush=True)
         else:
             watches.compiling(part, 0)
