@@ -85,6 +85,21 @@ def test_an_error_of_pythons_in_compiled_code_is_told(tmp_path):
 
 
 @pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
+def test_nothing_is_compiled_before_it_is_wanted(tmp_path):
+    """Who lists machines, or does not sample, does not wait for what only others call."""
+    text = (
+        "from warpsift.engine.core.jit import entry, i64, ready\n"
+        "@entry('a probe', i64, i64)\ndef double(x):\n    return 2 * x\n"
+        "@entry('another', i64, i64)\ndef triple(x):\n    return 3 * x\n"
+        "print(double.compiled_here, double(4), double.compiled_here, triple.compiled_here)\n"
+        "ready(triple, len)\nprint(triple.compiled_here)\n"
+    )
+    (tmp_path / "lazy_probe.py").write_text(text)
+    lines = run_python("import lazy_probe", PYTHONPATH=str(tmp_path), WARPSIFT_CACHE_DIR=str(tmp_path)).splitlines()
+    assert lines == ["False 8 True False", "True"]
+
+
+@pytest.mark.skipif(os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="nothing is compiled")
 def test_an_edit_in_another_file_never_runs_old_code(tmp_path):
     """Numba's own cache would miss it: the caller's file does not change, the callee's does."""
     shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))

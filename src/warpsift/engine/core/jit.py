@@ -105,12 +105,13 @@ class Native:
     def __init__(self, part: str, kept: Path, arguments: tuple[Any, ...], make: Callable[[], bytes]) -> None:
         self.name, self._part, self._kept, self._arguments, self._make = kept.stem, part, kept, arguments, make
         self._by_address = [isinstance(kind, types.Record) for kind in arguments]
+        self.compiled_here = False  # by this process; else found in the cache, or not yet wanted
 
     @functools.cached_property
     def _code(self) -> bytes:
         with contextlib.suppress(OSError):
             return self._kept.read_bytes()
-        code = self._make()
+        code, self.compiled_here = self._make(), True
         with contextlib.suppress(OSError):
             write_whole(self._kept, code)
         return code
